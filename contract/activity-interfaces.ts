@@ -1,0 +1,154 @@
+/**
+ * What workflows may ask for. The interfaces are here and not beside their code, since even a type-only import of an
+ * activity's file would drag Node's types into the workflow check.
+ */
+import type { CallOutcome, CommittedCall, Evidence, ExecuteRequest, ResolvedStatus } from './calls.ts';
+import type { AgentId, ChatId, ExecutionKey, Incarnation, MessageId, Nonce } from './ids.ts';
+import type { Target } from './target.ts';
+import type { TurnEnd } from './turn.ts';
+
+/** On the turn queue. All idempotent: by chat and turn, by chat, turn and step, or by chat and key. */
+export interface TurnActivities {
+  takeTurn(input: TakeTurnInput): Promise<TakeTurnResult>;
+  generateStep(input: GenerateStepInput): Promise<GenerateStepResult>;
+  closeStep(input: CloseStepInput): Promise<CloseStepResult>;
+}
+
+/** On the turn queue, run as local activities: one quick, idempotent write each. */
+export interface StoreActivities {
+  /** Writes the targets into rows that have none; returns what the rows then hold: it wins (K5). */
+  recordTargets(input: RecordTargetsInput): Promise<RecordTargetsResult>;
+  recordResult(input: RecordResultInput): Promise<RecordResultResult>;
+  endTurn(input: EndTurnInput): Promise<void>;
+}
+
+/** On an agent's execute queue. */
+export interface ExecuteActivities {
+  execute(input: ExecuteInput): Promise<CallOutcome>;
+}
+
+/** On an agent's control queue: everything short. */
+export interface ControlActivities {
+  describeAgent(input: DescribeAgentInput): Promise<AgentDescription>;
+  cancelCall(input: CancelCallInput): Promise<CancelCallResult>;
+}
+
+export interface TakeTurnInput {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  readonly agentId: AgentId;
+  /** The chat's highest message id that the agent has seen; undefined when the agent could not be asked. */
+  readonly agentHighestMessageId?: number;
+}
+
+/**
+ * `active`: this turn is the chat's running one. Ids up to and including `highestMessageId` are taken.
+ * Refusals (non-retryable failures): `turn_closed`, `chat_busy`, `store_rolled_back`.
+ */
+export interface TakeTurnResult {
+  readonly highestMessageId: number;
+}
+
+export interface GenerateStepInput {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  /** From 1. */
+  readonly step: number;
+  readonly messageId: MessageId;
+  readonly stepNonce: string;
+  readonly agentId: AgentId;
+  readonly model: string;
+  readonly showCommands: boolean;
+  /** With its age when the activity was scheduled; committed with the calls only while fresh. */
+  readonly target?: Target;
+  readonly targetAgeMs?: number;
+}
+
+export interface GenerateStepResult {
+  /** As stored: a committed step returns its own id, also when another was offered. */
+  readonly messageId: MessageId;
+  readonly calls: readonly CommittedCall[];
+  /** No calls: the turn's work is done. */
+  readonly isFinal: boolean;
+}
+
+export interface CloseStepInput {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  readonly step: number;
+}
+
+export interface CloseStepResult {
+  /** Undefined when the step was never committed (it can't be any more). */
+  readonly messageId?: MessageId;
+  /** Calls that still have no result: to be fenced where they have a target. The others were closed as "not run". */
+  readonly openCalls: readonly CommittedCall[];
+}
+
+export interface RecordTargetsInput {
+  readonly chatId: ChatId;
+  readonly keys: readonly ExecutionKey[];
+  readonly target: Target;
+}
+
+export interface RecordTargetsResult {
+  /** One a key, in the order asked. */
+  readonly targets: readonly Target[];
+}
+
+export interface RecordResultInput {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  readonly key: ExecutionKey;
+  readonly outcome: CallOutcome;
+}
+
+export interface RecordResultResult {
+  /** The status that the row holds: the first result stands (C3). */
+  readonly status: ResolvedStatus;
+  readonly evidence: Evidence;
+}
+
+export interface EndTurnInput {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  readonly state: TurnEnd;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface ExecuteInput {
+  readonly chatId: ChatId;
+  readonly key: ExecutionKey;
+  readonly nonce: Nonce;
+  readonly target: Target;
+  readonly request: ExecuteRequest;
+  readonly trustWindowMs: number;
+}
+
+export interface DescribeAgentInput {
+  readonly agentId: AgentId;
+  readonly chatId: ChatId;
+}
+
+export interface AgentDescription {
+  readonly target: Target;
+  readonly incarnation: Incarnation;
+  /** Start-up scripts are done. */
+  readonly isReady: boolean;
+  /** The chat's highest message id that the agent has seen; 0 when it has seen none. */
+  readonly chatHighestMessageId: number;
+}
+
+export interface CancelCallInput {
+  readonly chatId: ChatId;
+  readonly key: ExecutionKey;
+  readonly nonce: Nonce;
+  readonly target: Target;
+  readonly mode: 'kill' | 'fence';
+  readonly graceMs?: number;
+}
+
+/** What is true of the key after the cancel, by the word of the target's journal. */
+export interface CancelCallResult {
+  readonly outcome: CallOutcome | { readonly status: 'running'; readonly evidence: Evidence };
+}

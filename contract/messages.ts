@@ -1,0 +1,37 @@
+/** A conversation as it is stored: what was said, independent of any provider's format. */
+import type { CallStatus } from './calls.ts';
+import type { ChatId, ExecutionKey, MessageId, ToolCallId } from './ids.ts';
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly id: MessageId;
+  readonly chatId: ChatId;
+  readonly turn: number;
+  /** Chosen by the sender; sending the same one again changes nothing. */
+  readonly clientMessageId: string;
+  readonly text: string;
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly id: MessageId;
+  readonly chatId: ChatId;
+  readonly turn: number;
+  readonly step: number;
+  readonly text: string;
+  readonly calls: readonly ConversationCall[];
+}
+
+/** A call with its result, as the next model call sees it (C1: exactly one result each, in order). */
+export interface ConversationCall {
+  readonly key: ExecutionKey;
+  readonly toolCallId: ToolCallId;
+  readonly toolName: string;
+  /** The arguments as the model gave them: a JSON object (`{}` where they could not be parsed). */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly status: CallStatus;
+  /** Undefined while the call is open. */
+  readonly result?: { readonly text: string; readonly isError: boolean };
+}
+
+export type ConversationMessage = UserMessage | AssistantMessage;
