@@ -150,5 +150,11 @@ export interface CancelCallInput {
 
 /** What is true of the key after the cancel, by the word of the target's journal. */
 export interface CancelCallResult {
-  readonly outcome: CallOutcome | { readonly status: 'running'; readonly evidence: Evidence };
+  readonly outcome: CallOutcome | RunningCall;
 }
+
+/** Still alive at the agent: with `handle`, output so far and a text, all that a `detached` result needs. */
+export type RunningCall = Partial<Omit<CallOutcome, 'status' | 'evidence'>> & {
+  readonly status: 'running';
+  readonly evidence: Evidence;
+};

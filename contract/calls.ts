@@ -102,7 +102,8 @@ export interface CallOutcome {
   readonly handle?: Handle;
   /** Wall clock of the agent, ISO 8601. */
   readonly startedAt?: string;
-  readonly output?: PresentedOutput;
+  /** Without its text, which is in `text` already. */
+  readonly output?: Omit<PresentedOutput, 'text'>;
   /** The target as of the answer that this outcome rests on: fresher than the recorded one. */
   readonly target?: Target;
 }

@@ -20,7 +20,7 @@ export const FAILURES = {
   unauthorized: { kind: 'refusal', status: 401, nextStep: 'Send the bearer token that the agent was started with.' },
   unknown_verb: { kind: 'refusal', status: 404, nextStep: 'See docs/protocol.md for the verbs.' },
   unknown_process: { kind: 'refusal', status: 404, nextStep: 'List the processes of this chat.' },
-  body_too_large: { kind: 'refusal', status: 413, nextStep: 'Send less; put long text in a file of the workspace.' },
+  body_too_large: { kind: 'refusal', status: 400, nextStep: 'Send less; put long text in a file of the workspace.' },
   input_mismatch: {
     kind: 'defect',
     status: 409,
@@ -52,6 +52,11 @@ export const FAILURES = {
     kind: 'in_doubt',
     status: 409,
     nextStep: 'The store is older than what the agent has seen; restore the newer store, or send the message again.',
+  },
+  invariant_broken: {
+    kind: 'defect',
+    status: 500,
+    nextStep: "Read the worker's log and report it; nothing was changed.",
   },
   configuration: { kind: 'refusal', status: 400, nextStep: 'Correct the named setting.' },
   temporal_unreachable: {

@@ -70,6 +70,8 @@ export const startAnswerSchema = z.discriminatedUnion('outcome', [
     /** Launches of this key: more than 1 after a void one. */
     launches: z.int().min(1),
     exit: exitSchema.optional(),
+    /** Runs in the background: as asked, or by a lone trailing `&`. */
+    background: z.boolean().optional(),
   }),
   z.strictObject({ ...answerFields, outcome: z.literal('absent') }),
 ]);

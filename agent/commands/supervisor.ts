@@ -1,0 +1,316 @@
+/**
+ * Launches, adopts and settles commands; at start-up, the disk is the index.
+ *
+ * Owns: the map of live commands. Doesn't own: processes (their keepers do), rows (the journal does).
+ *   1. A command is launched only after its attempt is durable (K3), and only here.
+ *   2. A row ends once: the terminal commit is conditional on the row still being open.
+ *   3. Nobody is told of an end before that commit (`LiveCommand.ended`).
+ */
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { CodedError } from '../../contract/failures.ts';
+import { crashPoint } from '../crash-points.ts';
+import type { AttemptRow, CallRow, KillCause } from '../journal/call-rows.ts';
+import { handleOf } from '../journal/call-rows.ts';
+import { claimForDaemon, readStarted } from '../keeper/keeper-files.ts';
+import type { LaunchSpecification } from '../keeper/launch-keeper.ts';
+import { launchKeeper, writeAttemptFolder } from '../keeper/launch-keeper.ts';
+import type { Settlement } from '../keeper/settle.ts';
+import { settleAttempt } from '../keeper/settle.ts';
+import { waitForLaunch } from '../keeper/wait-for-launch.ts';
+import { waitForRelease } from '../keeper/wait-for-release.ts';
+import { bootClockMs } from '../process/boot-clock.ts';
+import { isSameProcess } from '../process/identity.ts';
+import { bootId, pidNamespace } from '../process/incarnation.ts';
+import { listProcesses, sessionHasLiving } from '../process/list-processes.ts';
+import { MarkerSearch } from '../process/call-marker.ts';
+import { killTree } from '../process/kill-tree.ts';
+import type { Survivor } from '../process/kill-tree.ts';
+import type { AgentState } from '../state/open-state.ts';
+import { killedByOf } from './killed-by.ts';
+import { LiveCommand } from './live-command.ts';
+
+/** Forking blocks the event loop for some 2 ms each: a burst is queued, so that other verbs are answered in between. */
+const LAUNCHES_SIDE_BY_SIDE = 4;
+/** An orphan has no FIFO to wait on. */
+const ORPHAN_POLL_MS = 100;
+const DISK_RETRY_MS = 1000;
+
+export interface SupervisorOptions {
+  readonly state: AgentState;
+  readonly keeperScript: string;
+  readonly segmentBytes: number;
+  readonly killGraceMs: number;
+  readonly onDefect: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+type FinalSettlement = Exclude<Settlement, { kind: 'held' } | { kind: 'orphaned' }>;
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #live = new Map<number, LiveCommand>();
+  readonly #limit = pLimit(LAUNCHES_SIDE_BY_SIDE);
+  readonly #closing = new AbortController();
+  readonly #bootId = bootId();
+  readonly #pidNamespace = pidNamespace();
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  find(callId: number): LiveCommand | undefined {
+    return this.#live.get(callId);
+  }
+
+  get liveCount(): number {
+    return this.#live.size;
+  }
+
+  folderOf(callId: number, attempt: number): string {
+    return join(this.#options.state.folder, 'commands', `${callId}.${attempt}`);
+  }
+
+  /** The first line of an attempt's life: to be committed, then handed to `launch`. */
+  newAttempt(callId: number, attempt: number, killAfterMs: number | undefined): AttemptRow {
+    return {
+      callId,
+      attempt,
+      bootId: this.#bootId,
+      pidNamespace: this.#pidNamespace,
+      reservedBootMs: bootClockMs(),
+      reservedAt: new Date().toISOString(),
+      killAfterMs: killAfterMs ?? null,
+    };
+  }
+
+  /** Launches a committed attempt. Returns at once; the live command tells how it goes. */
+  launch(attempt: AttemptRow, specification: LaunchSpecification): LiveCommand {
+    const live = this.#register(attempt);
+    this.#guard(live, async () => {
+      const { keeperEnded } = await this.#limit(() => this.#launchKeeper(live, specification));
+      await keeperEnded;
+      await this.#settle(live);
+    });
+    return live;
+  }
+
+  /** Start-up: every open row is settled from its files; what still runs is adopted. */
+  async recover(): Promise<{ readonly adopted: number; readonly settled: number }> {
+    const { state } = this.#options;
+    const open = state.calls.listOpen();
+    const settled: Promise<void>[] = [];
+    for (const row of open) {
+      const live = this.#register(state.calls.requireAttempt(row.id, row.attempt));
+      const settlement = this.#look(live);
+      if (settlement.kind === 'held' || settlement.kind === 'orphaned') {
+        if (settlement.started !== undefined) live.markRunning(settlement.started);
+        this.#guard(live, () => this.#settle(live));
+      } else {
+        settled.push(this.#commitEnd(live, settlement));
+      }
+    }
+    await Promise.all(settled);
+    this.#resumeKills();
+    return { adopted: open.length - settled.length, settled: settled.length };
+  }
+
+  /**
+   * Stops a running command: the intent is durable, then TERM, grace, KILL of the tree (A2: identity before each
+   * signal). Resolves with what survived; the end itself comes by `live.ended`.
+   */
+  async kill(live: LiveCommand, cause: KillCause, graceMs: number): Promise<readonly Survivor[]> {
+    const { state } = this.#options;
+    await state.journal.commit(() => state.calls.setKillIntent(live.attempt.callId, cause));
+    const { started } = live;
+    if (started === undefined || live.attempt.pidNamespace !== this.#pidNamespace) return [];
+    live.signalledBootMs ??= bootClockMs();
+    const result = await killTree({
+      leader: { pid: started.pid, startTimeTicks: started.startTimeTicks, session: started.pid },
+      marker: this.markerOf(live.attempt.callId),
+      graceMs,
+    });
+    return result.survivors;
+  }
+
+  /**
+   * Fences a pending start by taking its claim (K6). `won`: it is fenced, durably, and a keeper that comes later leaves;
+   * nothing waits for that keeper (B02). `lost`: the keeper was first, and the command runs.
+   */
+  async fencePending(live: LiveCommand): Promise<'won' | 'lost'> {
+    const { calls, journal } = this.#options.state;
+    const { callId, attempt } = live.attempt;
+    // The wish first: should we die before the next line, the settle that finds the attempt void makes it fenced.
+    await journal.commit(() => calls.setFenceRequested(callId, true));
+    crashPoint('before-fence-claim');
+    if (!existsSync(live.folder)) mkdirSync(live.folder, { mode: 0o700 });
+    if (claimForDaemon(live.folder) === 'lost') return 'lost';
+    await journal.commit(() => calls.settle({ id: callId, attempt, state: 'fenced', reason: FENCED_WHILE_PENDING }));
+    this.#forget(live);
+    return 'won';
+  }
+
+  /** Whether anything of an ended command may still hold its output: its session, or a child with its marker. */
+  async hasRemains(row: CallRow): Promise<boolean> {
+    const started = readStarted(this.folderOf(row.id, row.attempt));
+    if (started === undefined) return false;
+    if (await sessionHasLiving(started.pid)) return true;
+    const marked = new MarkerSearch(this.markerOf(row.id));
+    for (const candidate of await listProcesses()) if (await marked.hasMarker(candidate)) return true;
+    return false;
+  }
+
+  markerOf(callId: number): string {
+    return `${this.#options.state.agentId}/${handleOf(callId)}`;
+  }
+
+  /** Lets go of everything; commands run on. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  #register(attempt: AttemptRow): LiveCommand {
+    const live = new LiveCommand(attempt, this.folderOf(attempt.callId, attempt.attempt));
+    this.#live.set(attempt.callId, live);
+    if (attempt.killAfterMs !== null) this.#scheduleKill(live, attempt.killAfterMs);
+    return live;
+  }
+
+  async #launchKeeper(
+    live: LiveCommand,
+    specification: LaunchSpecification,
+  ): Promise<{ readonly keeperEnded: Promise<unknown> }> {
+    const { keeperScript, segmentBytes } = this.#options;
+    // A fence came while the launch was queued and made the folder for its claim: the settle below tells.
+    if (existsSync(live.folder)) return { keeperEnded: Promise.resolve() };
+    try {
+      writeAttemptFolder(live.folder, specification);
+    } catch (error) {
+      // No keeper was launched, so nothing can claim: the settle below finds the attempt void.
+      rmSync(live.folder, { recursive: true, force: true });
+      this.#options.onDefect(error, { callId: live.attempt.callId, doing: 'writing the folder of an attempt' });
+      return { keeperEnded: Promise.resolve() };
+    }
+    const keeperEnded = launchKeeper({ script: keeperScript, folder: live.folder, segmentBytes });
+    crashPoint('after-launch');
+    const started = await waitForLaunch(live.folder, keeperEnded);
+    if (started !== undefined) {
+      crashPoint('after-started');
+      live.markRunning(started);
+    }
+    return { keeperEnded };
+  }
+
+  #look(live: LiveCommand): Settlement {
+    const isSameBoot = live.attempt.bootId === this.#bootId;
+    return settleAttempt({
+      folder: live.folder,
+      isSameBoot,
+      isSameNamespace: isSameBoot && live.attempt.pidNamespace === this.#pidNamespace,
+    });
+  }
+
+  /** Until the attempt is decided: waits on the FIFO or the orphan, then commits the end. */
+  async #settle(live: LiveCommand): Promise<void> {
+    while (!this.closing.aborted) {
+      let settlement: Settlement;
+      try {
+        settlement = this.#look(live);
+      } catch (error) {
+        // A full disk, most likely: nothing is decided, nothing is told; look again when there may be space.
+        this.#options.onDefect(error, { callId: live.attempt.callId, doing: 'settling an attempt' });
+        await delay(DISK_RETRY_MS, undefined, { signal: this.closing }).catch(() => undefined);
+        continue;
+      }
+      if (settlement.kind === 'held') {
+        if (settlement.started !== undefined) live.markRunning(settlement.started);
+        await waitForRelease(live.folder, () => this.#look(live).kind !== 'held', this.closing);
+      } else if (settlement.kind === 'orphaned') {
+        live.markRunning(settlement.started);
+        const { started } = settlement;
+        while (isSameProcess(started) && !this.closing.aborted) await delay(ORPHAN_POLL_MS);
+      } else {
+        return this.#commitEnd(live, settlement);
+      }
+    }
+  }
+
+  async #commitEnd(live: LiveCommand, settlement: FinalSettlement): Promise<void> {
+    const { calls, journal } = this.#options.state;
+    const { callId, attempt } = live.attempt;
+    crashPoint('after-exit');
+    await journal.commit(() => {
+      const row = calls.require(callId);
+      const base = { id: callId, attempt };
+      switch (settlement.kind) {
+        case 'exited': {
+          const { code, endedBootMs } = settlement.exit;
+          const killedBy = killedByOf({ code, endedBootMs, intent: row.killIntent, signalledBootMs: live.signalledBootMs });
+          const durationMs = Math.max(0, (endedBootMs ?? bootClockMs()) - live.attempt.reservedBootMs);
+          calls.settle({ ...base, state: 'exited', exitCode: code, durationMs, ...(killedBy && { killedBy }) });
+          break;
+        }
+        case 'spawn_failed':
+          calls.settle({ ...base, state: 'spawn_failed', reason: SPAWN_FAILURES[settlement.stage] ?? settlement.stage });
+          break;
+        case 'lost':
+          calls.settle({ ...base, state: 'lost', reason: settlement.reason });
+          break;
+        case 'void':
+          // A fence that was asked for while the start was pending holds for good (K6).
+          calls.settle({ ...base, state: row.isFenceRequested ? 'fenced' : 'void', reason: 'it never ran' });
+          break;
+      }
+    });
+    crashPoint('before-answer');
+    this.#forget(live);
+  }
+
+  #forget(live: LiveCommand): void {
+    if (this.#live.get(live.attempt.callId) === live) this.#live.delete(live.attempt.callId);
+    live.markEnded();
+  }
+
+  #scheduleKill(live: LiveCommand, killAfterMs: number): void {
+    const check = (): void => {
+      if (this.closing.aborted || this.#live.get(live.attempt.callId) !== live) return;
+      const leftMs = live.attempt.reservedBootMs + killAfterMs - bootClockMs();
+      // In steps, since a timer stands still while the machine is suspended and the boot clock doesn't (C4).
+      if (leftMs > 0) setTimeout(check, Math.min(leftMs, 1000)).unref();
+      else this.#guard(live, async () => void (await this.kill(live, 'kill_after', this.#options.killGraceMs)));
+    };
+    check();
+  }
+
+  /** Kill intents are rows: a restart goes on where the last daemon stopped. */
+  #resumeKills(): void {
+    for (const live of this.#live.values()) {
+      const intent = this.#options.state.calls.require(live.attempt.callId).killIntent;
+      if (intent === null) continue;
+      this.#guard(live, async () => {
+        await live.launched;
+        await this.kill(live, intent, this.#options.killGraceMs);
+      });
+    }
+  }
+
+  #guard(live: LiveCommand, work: () => Promise<void>): void {
+    work().catch((error: unknown) => {
+      if (this.closing.aborted && error instanceof CodedError && error.code === 'closing') return;
+      this.#options.onDefect(error, { callId: live.attempt.callId });
+    });
+  }
+}
+
+const FENCED_WHILE_PENDING = 'it was fenced before it could run';
+
+const SPAWN_FAILURES: Readonly<Record<string, string>> = {
+  workdir: 'the working directory does not exist or cannot be entered',
+  started: 'the start could not be recorded on disk',
+  exec: 'the system refused to execute the command',
+};

@@ -1,0 +1,65 @@
+/** Writes an attempt's folder and launches its keeper: detached, in a session of its own, with no pipe to the daemon. */
+import { execa } from 'execa';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ARGUMENT_BYTES_MAX } from '../../contract/limits.ts';
+
+export interface LaunchSpecification {
+  readonly command: string;
+  /** Absolute. */
+  readonly workdir: string;
+  /** The whole environment of the command: nothing is added by the keeper. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absolute path of bash, or of sh where there is no bash. */
+  readonly shell: string;
+}
+
+/** The keeper's own surroundings: fixed, so that neither PATH nor LD_PRELOAD of anybody changes what it does. */
+const KEEPER_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Everything that the keeper needs, complete before it exists. */
+export function writeAttemptFolder(folder: string, specification: LaunchSpecification): void {
+  mkdirSync(folder, { mode: 0o700 });
+  const { command, shell } = specification;
+  let commandArguments = ['-c', '--', command];
+  if (Buffer.byteLength(command) > ARGUMENT_BYTES_MAX) {
+    // One argument may have 128 KiB (R21); longer commands are read from a file.
+    const script = join(folder, 'script');
+    writeFileSync(script, command, { mode: 0o600 });
+    commandArguments = [script];
+  }
+  const environment = Object.entries(specification.environment).map(([name, value]) => `${name}=${value}`);
+  const words = ['setsid', 'env', '-i', ...environment, shell, ...commandArguments];
+  const launch = `workdir=${quoteForShell(specification.workdir)}\nset -- ${words.map(quoteForShell).join(' ')}\n`;
+  writeFileSync(join(folder, 'launch'), launch, { mode: 0o600 });
+}
+
+/**
+ * Resolves when the keeper process has ended (never rejects): with an error text when it could not even be spawned.
+ * The call itself blocks the event loop for the fork.
+ */
+export async function launchKeeper(options: {
+  readonly script: string;
+  readonly folder: string;
+  readonly segmentBytes: number;
+}): Promise<{ readonly spawnError?: string }> {
+  const keeper = execa('/bin/sh', [options.script, options.folder, String(options.segmentBytes)], {
+    cwd: '/',
+    detached: true,
+    cleanup: false,
+    stdio: 'ignore',
+    buffer: false,
+    reject: false,
+    extendEnv: false,
+    env: KEEPER_ENVIRONMENT,
+  });
+  keeper.nodeChildProcess.unref();
+  const result = await keeper;
+  return result.exitCode === undefined && result.signal === undefined
+    ? { spawnError: result.shortMessage ?? 'the keeper could not be spawned' }
+    : {};
+}

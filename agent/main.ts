@@ -1,0 +1,140 @@
+/**
+ * The agent daemon: `node agent/main.ts --workspace DIR --state DIR`, or `latchkey agent …`, which comes here.
+ * `… adopt --state DIR` makes a copied state folder an agent of its own.
+ */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { CodedError } from '../contract/failures.ts';
+import { runAgent } from './run-agent.ts';
+import { AgentState } from './state/open-state.ts';
+
+export const AGENT_USAGE = `Usage: latchkey agent --workspace DIR --state DIR [options]
+       latchkey agent adopt --state DIR
+
+Runs the daemon that owns the commands of a workspace. It outlives every client, and commands outlive it.
+
+  --workspace DIR      where commands run (default: the current folder)
+  --state DIR          its journal and the commands' output; on a local disk, outside the workspace
+  --socket PATH        unix socket to listen on (default: agent.sock in the state folder)
+  --listen HOST:PORT   TCP instead of the socket; needs LATCHKEY_AGENT_TOKEN in the environment
+  --env-file FILE      KEY=value lines that every command gets
+  --json               the ready line, and defects, as JSON
+
+adopt: after a copy, a clone or a restore of the state folder: a new agent id; what was open becomes lost.
+
+Example: latchkey agent --workspace ~/project --state ~/.local/state/latchkey/project
+`;
+
+/** Runs until SIGINT or SIGTERM. Returns the exit code; prints one clear line for everything that goes wrong. */
+export async function agentMain(words: readonly string[]): Promise<number> {
+  let flags;
+  try {
+    flags = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        workspace: { type: 'string', default: process.cwd() },
+        state: { type: 'string' },
+        socket: { type: 'string' },
+        listen: { type: 'string' },
+        'env-file': { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    return fail(`${(error as Error).message.split('\n')[0]}\nSee latchkey agent --help.`);
+  }
+  const { values, positionals } = flags;
+  if (values.help) {
+    process.stdout.write(AGENT_USAGE);
+    return 0;
+  }
+  const [verb, ...rest] = positionals;
+  if (rest.length > 0 || (verb !== undefined && verb !== 'adopt')) {
+    return fail(`unknown word "${verb === 'adopt' ? rest[0] : verb}". See latchkey agent --help.`);
+  }
+  if (values.state === undefined) return fail('--state is missing: name a folder for the journal, on a local disk.');
+  try {
+    if (verb === 'adopt') return adopt(values.state);
+    await serve({ ...values, state: values.state });
+    return 0;
+  } catch (error) {
+    if (error instanceof CodedError) return fail(error.message);
+    return fail(`the agent could not start: ${(error as Error).message}`);
+  }
+}
+
+function adopt(state: string): number {
+  const { agentId, lost } = AgentState.adopt(state, process.env);
+  process.stdout.write(`adopted as ${agentId}; ${lost} open call${lost === 1 ? '' : 's'} became lost\n`);
+  return 0;
+}
+
+async function serve(values: {
+  workspace: string;
+  state: string;
+  socket?: string | undefined;
+  listen?: string | undefined;
+  'env-file'?: string | undefined;
+  json: boolean;
+}): Promise<void> {
+  const stopped = Promise.withResolvers<void>();
+  const stop = (): void => stopped.resolve();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const token = process.env['LATCHKEY_AGENT_TOKEN'];
+  const agent = await runAgent({
+    workspace: values.workspace,
+    state: values.state,
+    ...(values.socket !== undefined && { socket: values.socket }),
+    ...(values.listen !== undefined && { listen: parseListen(values.listen) }),
+    ...(values['env-file'] !== undefined && { envFile: values['env-file'] }),
+    ...(token !== undefined && token !== '' && { token }),
+    environment: process.env,
+    version: readVersion(),
+    onDefect: (error, context) => report(values.json, error, context),
+  });
+  const { adopted, settled } = agent.recovered;
+  const ready = { ready: true, address: agent.address, agentId: agent.target.agentId, pid: process.pid, adopted, settled };
+  process.stdout.write(
+    values.json
+      ? `${JSON.stringify(ready)}\n`
+      : `agent ${ready.agentId} is ready on ${ready.address} (pid ${ready.pid}; ${adopted} commands adopted, ${settled} settled)\n`,
+  );
+  await stopped.promise;
+  await agent.close();
+}
+
+function parseListen(text: string): { host: string; port: number } {
+  const match = /^(.+):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match?.[1] === undefined || port > 65_535) {
+    throw new CodedError('configuration', `--listen wants HOST:PORT, not "${text}"`);
+  }
+  return { host: match[1], port };
+}
+
+function report(isJson: boolean, error: unknown, context: Record<string, unknown>): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(
+    isJson ? `${JSON.stringify({ defect: text, ...context })}\n` : `defect ${JSON.stringify(context)}: ${text}\n`,
+  );
+}
+
+function readVersion(): string {
+  for (const place of ['../package.json', '../../package.json']) {
+    try {
+      return (JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version: string }).version;
+    } catch {
+      // Built code lies one folder deeper than the source.
+    }
+  }
+  return 'unknown';
+}
+
+function fail(message: string): number {
+  process.stderr.write(`latchkey agent: ${message}\n`);
+  return 1;
+}
+
+if (import.meta.main) process.exitCode = await agentMain(process.argv.slice(2));

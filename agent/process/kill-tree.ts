@@ -1,0 +1,126 @@
+/** Stops a command and all that it started: TERM, a grace for clean-up, then stop, rescan and KILL; what lives is named. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { toSafeText } from '../../contract/well-formed.ts';
+import { TreeSearch } from './find-tree.ts';
+import type { TreeRoot } from './find-tree.ts';
+import { isSameProcess } from './identity.ts';
+import type { ProcessIdentity } from './identity.ts';
+import { signalGroupOf, signalProcess } from './signal-process.ts';
+
+export interface KillTreeRequest extends TreeRoot {
+  /** Between TERM and KILL; ends early when nothing is left. */
+  readonly graceMs: number;
+  /** Ends the wait for the grace: throws the signal's reason, sends no KILL. The caller kills again later. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface KillTreeResult {
+  /** Members of the tree that are alive nevertheless: another user's, stuck in the kernel, or forked too fast. */
+  readonly survivors: readonly Survivor[];
+  /** How many processes were sent a signal. Zero: nothing of the tree was there, or its identity had changed. */
+  readonly signalled: number;
+}
+
+export interface Survivor {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** Grain of watching for the end. */
+const POLL_MS = 20;
+/** Scans for children that were forked before their parent had stopped. A bomb that outruns them is named as survivor. */
+const STOP_ROUNDS_MAX = 5;
+/** Killing a group's parent wakes its stopped orphans (SIGHUP, SIGCONT): what they start in that moment needs another pass. */
+const KILL_PASSES_MAX = 3;
+/** A killed process needs a moment to die; one that is stuck in the kernel doesn't come back in this time. */
+const DEATH_WAIT_MS = 1000;
+/** The kernel's own limit is 15 bytes; kept short here too. */
+const NAME_CHARACTERS_MAX = 32;
+
+/** The recorded leader must be of this incarnation (the caller has compared); everything else is checked here (A2). */
+export async function killTree(request: KillTreeRequest): Promise<KillTreeResult> {
+  request.signal?.throwIfAborted();
+  const search = new TreeSearch(request);
+  const signalled = new Set<number>();
+  // Before the first signal: it turns descendants into orphans that nothing leads to any more.
+  let members = await search.scan();
+  terminate(members, request.leader.session, signalled);
+  if (members.length > 0) members = await waitForEnd(search, members, request);
+
+  const tried = new Set<number>();
+  for (let pass = 0; pass < KILL_PASSES_MAX && members.some((member) => !tried.has(member.pid)); pass++) {
+    const stopped = await stopAll(search, members, signalled);
+    const killed = stopped.filter((member) => signalProcess(member, 'SIGKILL') === 'sent');
+    for (const member of stopped) tried.add(member.pid);
+    for (const member of killed) signalled.add(member.pid);
+    await waitForDeaths(killed);
+    members = await search.scan();
+  }
+  return { survivors: members.map(toSurvivor), signalled: signalled.size };
+}
+
+/** TERM for each group of the session, and singly for those that left it: KILL without TERM would give them no grace. */
+function terminate(members: readonly ProcessIdentity[], session: number, signalled: Set<number>): void {
+  const groups = Map.groupBy(members, (member) => (member.session === session ? member.group : undefined));
+  for (const [group, inGroup] of groups) {
+    if (group === undefined) {
+      for (const member of inGroup) {
+        if (signalProcess(member, 'SIGTERM') === 'sent') signalled.add(member.pid);
+      }
+    } else if (inGroup.some((witness) => signalGroupOf(witness, 'SIGTERM') === 'sent')) {
+      for (const member of inGroup) signalled.add(member.pid);
+    }
+  }
+  // A stopped process would not see its TERM within the grace.
+  for (const member of members) if (member.state === 'T') signalProcess(member, 'SIGCONT');
+}
+
+/** What is left when the grace is over; empty as soon as everything has ended. */
+async function waitForEnd(
+  search: TreeSearch,
+  members: readonly ProcessIdentity[],
+  { graceMs, signal }: KillTreeRequest,
+): Promise<ProcessIdentity[]> {
+  const deadline = performance.now() + graceMs;
+  let current = [...members];
+  for (;;) {
+    signal?.throwIfAborted();
+    // A clean-up may have started others, so only a scan can say that nothing is left.
+    if (!current.some(isSameProcess)) current = await search.scan();
+    const restMs = deadline - performance.now();
+    if (current.length === 0 || restMs <= 0) return current;
+    // Rejects when aborted only, and then the loop's first line throws the reason.
+    await setTimeout(Math.min(POLL_MS, restMs), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Stops all members, then looks again until no scan finds another one. Not aborted: it would leave them stopped. */
+async function stopAll(
+  search: TreeSearch,
+  members: readonly ProcessIdentity[],
+  signalled: Set<number>,
+): Promise<ProcessIdentity[]> {
+  const stopped = new Map<number, ProcessIdentity>();
+  let found = members;
+  for (let round = 0; round < STOP_ROUNDS_MAX; round++) {
+    const fresh = found.filter((member) => !stopped.has(member.pid));
+    if (round > 0 && fresh.length === 0) break;
+    for (const member of fresh) {
+      if (signalProcess(member, 'SIGSTOP') === 'sent') signalled.add(member.pid);
+      stopped.set(member.pid, member);
+    }
+    found = await search.scan();
+  }
+  return [...stopped.values()];
+}
+
+async function waitForDeaths(members: readonly ProcessIdentity[]): Promise<void> {
+  const deadline = performance.now() + DEATH_WAIT_MS;
+  while (performance.now() < deadline && members.some(isSameProcess)) await setTimeout(POLL_MS);
+}
+
+/** The name is the process's own choice: control characters and broken text don't leave here. */
+function toSurvivor({ pid, name }: ProcessIdentity): Survivor {
+  return { pid, name: toSafeText(name.replace(/\p{Cc}/gu, '?'), NAME_CHARACTERS_MAX) };
+}

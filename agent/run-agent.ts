@@ -1,0 +1,182 @@
+/** Composes an agent: state, supervisor, server; recovers before it listens; lets go on close. */
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import type { Server } from 'node:http';
+import { dirname, join, resolve } from 'node:path';
+import { CodedError } from '../contract/failures.ts';
+import type { Target } from '../contract/target.ts';
+import { Supervisor } from './commands/supervisor.ts';
+import { installKeeperScript } from './keeper/keeper-script.ts';
+import { SEGMENT_BYTES } from './output/segments.ts';
+import { createAgentServer } from './server.ts';
+import { AgentState } from './state/open-state.ts';
+
+export interface AgentOptions {
+  readonly workspace: string;
+  readonly state: string;
+  /** Default: `agent.sock` in the state folder. */
+  readonly socket?: string;
+  /** TCP instead of the socket; needs a token. */
+  readonly listen?: { readonly host: string; readonly port: number };
+  readonly token?: string;
+  readonly envFile?: string;
+  readonly killGraceMs?: number;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly version: string;
+  readonly onDefect: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+export interface RunningAgent {
+  /** `unix:/path` or `http://host:port`. */
+  readonly address: string;
+  readonly target: Target;
+  readonly recovered: { readonly adopted: number; readonly settled: number };
+  /** Commands run on; waiters are told to ask again. */
+  close(): Promise<void>;
+}
+
+/** Linux: sun_path has 108 bytes with the closing NUL. */
+const SOCKET_PATH_BYTES_MAX = 107;
+const KILL_GRACE_MS_DEFAULT = 2000;
+
+export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
+  const workspace = requireFolder(options.workspace);
+  requireTools();
+  mkdirSync(options.state, { recursive: true, mode: 0o700 });
+  const stateFolder = realpathSync(options.state);
+  const state = AgentState.open(stateFolder, options.environment);
+  try {
+    const killGraceMs = options.killGraceMs ?? KILL_GRACE_MS_DEFAULT;
+    const segmentBytes = Number(options.environment['LATCHKEY_SEGMENT_BYTES'] ?? SEGMENT_BYTES);
+    const supervisor = new Supervisor({
+      state,
+      keeperScript: options.environment['LATCHKEY_KEEPER_SCRIPT'] ?? installKeeperScript(stateFolder),
+      segmentBytes,
+      killGraceMs,
+      onDefect: options.onDefect,
+    });
+    const recovered = await supervisor.recover();
+    const settings = {
+      workspace,
+      envFile: options.envFile === undefined ? undefined : resolve(options.envFile),
+      shell: existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh',
+      killGraceMs,
+      segmentBytes,
+      version: options.version,
+    };
+    const server = createAgentServer({
+      context: { state, supervisor, settings, environment: options.environment },
+      token: options.token,
+      closing: supervisor.closing,
+      onDefect: options.onDefect,
+    });
+    const address = await listen(server, options, join(stateFolder, 'agent.sock'));
+    return {
+      address,
+      target: state.target,
+      recovered,
+      close: () => close(server, supervisor, state),
+    };
+  } catch (error) {
+    state.close();
+    throw error;
+  }
+}
+
+async function close(server: Server, supervisor: Supervisor, state: AgentState): Promise<void> {
+  // First the waiters, who are told `start_pending` or what is true so far; then the journal under their last words.
+  supervisor.close();
+  const closed = new Promise<void>((done) => server.close(() => done()));
+  server.closeIdleConnections();
+  const lingering = setTimeout(() => server.closeAllConnections(), 1000);
+  await closed;
+  clearTimeout(lingering);
+  state.close();
+}
+
+async function listen(server: Server, options: AgentOptions, socketDefault: string): Promise<string> {
+  if (options.listen !== undefined) {
+    if (options.token === undefined) {
+      throw new CodedError('configuration', 'an agent on TCP needs a bearer token: set LATCHKEY_AGENT_TOKEN');
+    }
+    const { host, port } = options.listen;
+    await listenOn(server, { host, port }, `${host}:${port}`);
+    const bound = server.address();
+    return `http://${host}:${typeof bound === 'object' && bound !== null ? bound.port : port}`;
+  }
+  const path = resolve(options.socket ?? socketDefault);
+  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) {
+    throw new CodedError(
+      'configuration',
+      `the socket path ${path} has more than ${SOCKET_PATH_BYTES_MAX} bytes: choose a shorter one with --socket`,
+    );
+  }
+  if (!existsSync(dirname(path))) {
+    throw new CodedError('configuration', `the folder of the socket, ${dirname(path)}, does not exist (--socket)`);
+  }
+  await removeStaleSocket(path);
+  const before = process.umask(0o177);
+  try {
+    await listenOn(server, { path }, path);
+  } finally {
+    process.umask(before);
+  }
+  chmodSync(path, 0o600);
+  return `unix:${path}`;
+}
+
+function listenOn(server: Server, where: { path: string } | { host: string; port: number }, name: string) {
+  return new Promise<void>((done, fail) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'something else listens there already' : error.message;
+      fail(new CodedError('configuration', `the agent can't listen on ${name}: ${why}; choose another address`));
+    });
+    server.listen(where, done);
+  });
+}
+
+/** A socket file that nobody answers on is left from a daemon that was killed; one that answers is somebody's. */
+async function removeStaleSocket(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  if (!statSync(path).isSocket()) {
+    throw new CodedError('configuration', `${path} exists and is not a socket: choose another with --socket`);
+  }
+  const isAnswered = await new Promise<boolean>((done) => {
+    const probe = createConnection(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      done(true);
+    });
+    probe.once('error', () => done(false));
+  });
+  if (isAnswered) {
+    throw new CodedError('configuration', `another process listens on ${path}: stop it, or choose another --socket`);
+  }
+  rmSync(path, { force: true });
+}
+
+function requireFolder(path: string): string {
+  if (!existsSync(path) || !statSync(path).isDirectory()) {
+    throw new CodedError('configuration', `the workspace ${path} is not a folder: name one with --workspace`);
+  }
+  return realpathSync(path);
+}
+
+/** The keeper's tools: without them no command could run, so the agent says so before it takes any. */
+function requireTools(): void {
+  const missing = ['setsid', 'env', 'mkfifo', 'stdbuf', 'head', 'wc', 'rm', 'cat'].filter((tool) =>
+    ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].every((folder) => {
+      try {
+        accessSync(join(folder, tool), constants.X_OK);
+        return false;
+      } catch {
+        return true;
+      }
+    }),
+  );
+  if (missing.length === 0) return;
+  throw new CodedError(
+    'configuration',
+    `the keeper needs ${missing.join(', ')}: install util-linux and GNU coreutils on this machine`,
+  );
+}

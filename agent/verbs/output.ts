@@ -1,0 +1,103 @@
+/** `output`: bytes from an absolute offset, or the first and last ones; may wait for more or for the end. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { CodedError } from '../../contract/failures.ts';
+import { OUTPUT_ANSWER_BYTES_MAX } from '../../contract/limits.ts';
+import type { OutputAnswer, OutputRequest } from '../../contract/wire/output.ts';
+import { waitAtMost } from '../commands/wait-at-most.ts';
+import type { CallRow } from '../journal/call-rows.ts';
+import { handleOf } from '../journal/call-rows.ts';
+import { awaitDrain } from '../output/await-drain.ts';
+import { readBytes } from '../output/read-bytes.ts';
+import { readLastLine } from '../output/read-last-line.ts';
+import { readTotals } from '../output/read-totals.ts';
+import { readView } from '../output/read-view.ts';
+import type { AnswerBody } from './answer-body.ts';
+import { exitOf, processStateOf, startOf } from './describe-row.ts';
+import type { VerbContext } from './verb-context.ts';
+import { requireNonce, requireTarget } from './verb-context.ts';
+
+/** New bytes are looked for so often while somebody waits for them. */
+const POLL_MS = 50;
+
+export async function output(context: VerbContext, request: OutputRequest): Promise<AnswerBody<OutputAnswer>> {
+  await requireTarget(context, request.target);
+  const found = findProcess(context, request);
+  const folder = context.supervisor.folderOf(found.id, found.attempt);
+  const waitMs = request.waitMs ?? 0;
+  if (request.from === undefined) await waitForEnd(context, found, waitMs);
+  else await waitForBytes(context, { row: found, folder, from: request.from, waitMs });
+
+  let row = context.state.calls.require(found.id);
+  const segmentBytes = context.settings.segmentBytes;
+  if (row.state === 'exited') {
+    const { ageMs } = startOf(context, row);
+    await awaitDrain(folder, {
+      endedAgoMs: ageMs - (row.durationMs ?? 0),
+      hasHolder: () => context.supervisor.hasRemains(row),
+      signal: context.signal,
+      segmentBytes,
+    });
+    row = context.state.calls.require(found.id);
+  }
+  const totals = await readTotals(folder, segmentBytes);
+  const exit = exitOf(row);
+  const state = processStateOf(context, row);
+  const hasEnded = state === 'exited' || state === 'lost';
+  return {
+    handle: handleOf(row.id),
+    state,
+    ...startOf(context, row),
+    ...(exit !== undefined && { exit }),
+    ...(row.reason !== null && { reason: row.reason }),
+    total: totals.total,
+    dropped: totals.dropped.map(([from, to]) => [from, to]),
+    outputOpen: !totals.isDrained,
+    outputIncomplete: totals.isIncomplete,
+    lastLine: await readLastLine(folder, segmentBytes),
+    ...(request.from !== undefined && { bytes: await bytesFrom(folder, request, request.from, segmentBytes) }),
+    ...(request.view !== undefined &&
+      (hasEnded || request.view.onlyWhenEnded !== true) && { view: await viewOf(folder, request.view, segmentBytes) }),
+  };
+}
+
+function findProcess(context: VerbContext, request: OutputRequest): CallRow {
+  const { calls } = context.state;
+  const row =
+    request.key === undefined
+      ? calls.findByHandle(request.chatId, request.handle ?? '')
+      : calls.find(request.chatId, request.key);
+  if (row !== undefined && request.nonce !== undefined) requireNonce(row, request.nonce);
+  const isProcess = row !== undefined && row.attempt > 0 && ['open', 'exited', 'lost'].includes(row.state);
+  if (!isProcess) throw new CodedError('unknown_process', 'this chat has no such process', 'handle');
+  return row;
+}
+
+async function waitForEnd(context: VerbContext, row: CallRow, waitMs: number): Promise<void> {
+  const live = context.supervisor.find(row.id);
+  if (live !== undefined) await waitAtMost(live.ended, waitMs, context.signal);
+}
+
+async function waitForBytes(
+  context: VerbContext,
+  wait: { readonly row: CallRow; readonly folder: string; readonly from: number; readonly waitMs: number },
+): Promise<void> {
+  const deadline = performance.now() + wait.waitMs;
+  while (performance.now() < deadline && !context.signal.aborted) {
+    const totals = await readTotals(wait.folder, context.settings.segmentBytes);
+    if (totals.total > wait.from || totals.isDrained) return;
+    const live = context.supervisor.find(wait.row.id);
+    if (live === undefined) return;
+    await Promise.race([delay(POLL_MS), live.ended]);
+  }
+}
+
+async function bytesFrom(folder: string, request: OutputRequest, from: number, segmentBytes: number) {
+  const bytesMax = request.bytesMax ?? OUTPUT_ANSWER_BYTES_MAX;
+  const read = await readBytes(folder, { from, bytesMax }, segmentBytes);
+  return { from: read.from, next: read.next, base64: read.bytes.toString('base64') };
+}
+
+async function viewOf(folder: string, view: NonNullable<OutputRequest['view']>, segmentBytes: number) {
+  const { head, tail, omitted } = await readView(folder, view, segmentBytes);
+  return { head: head.toString('base64'), tail: tail.toString('base64'), omitted };
+}
