@@ -34,9 +34,11 @@ read_identity() {
 }
 
 read_identity
+# point: before-claim
 set -C
 { printf 'keeper %s %s .\n' "$pid" "$start" > claim; } 2>/dev/null || exit 0
 set +C
+# point: after-claim
 
 # Both ends before the reader is forked: no helper may block in open() while it holds anything.
 exec 8<>output 7<output 6>output 8<&-
@@ -67,7 +69,9 @@ exec 7<&-
   . ./launch
   cd -- "$workdir" 2>/dev/null || fail workdir
   read_identity
+  # point: before-started
   printf '%s %s .\n' "$pid" "$start" > "$folder/started" || fail started
+  # point: after-started
   # Runs only when the exec itself fails; a successful one leaves nothing behind to run it.
   trap 'printf "exec .\n" > "$folder/failed"' EXIT
   # `alive` is closed by this very exec and not before: free and no `started` proves that it never comes.

@@ -24,7 +24,7 @@ export async function readLastLine(folder: string, segmentBytes = SEGMENT_BYTES)
 export function findLastLine(bytes: Buffer): string {
   const text = new TextDecoder().decode(bytes, { stream: true });
   // A redraw begins with CR, so the frames of a progress bar are read like lines: the last one counts.
-  for (const frame of text.split(/[\r\n]/).reverse()) {
+  for (const frame of text.split(/[\r\n]/).toReversed()) {
     const visible = frame.replace(TERMINAL_SEQUENCE, '').replaceAll('\t', ' ').replace(INVISIBLE, '').trim();
     if (visible !== '') return toSafeText(visible, LAST_LINE_CHARACTERS_MAX);
   }

@@ -56,7 +56,7 @@ async function readListing(folder: string, segmentBytes: number): Promise<Segmen
     .map((name) => SEGMENT_NAME.exec(name)?.[1])
     .filter((index) => index !== undefined)
     .map(Number)
-    .sort((left, right) => left - right);
+    .toSorted((left, right) => left - right);
   const segments: Segment[] = [];
   for (const index of indexes) {
     const path = join(folder, `segment.${index}`);

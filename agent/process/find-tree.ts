@@ -29,8 +29,8 @@ export interface TreeEvidence {
 }
 
 /** The living processes of the command, never one that is ours to protect. */
-export async function findTree(root: TreeRoot): Promise<ProcessIdentity[]> {
-  return await new TreeSearch(root).scan();
+export function findTree(root: TreeRoot): Promise<ProcessIdentity[]> {
+  return new TreeSearch(root).scan();
 }
 
 /** Repeated scans for one tree: what an earlier scan found stays found, also when it was orphaned since. */

@@ -6,7 +6,8 @@ import { TreeSearch } from './find-tree.ts';
 import type { TreeRoot } from './find-tree.ts';
 import { isSameProcess } from './identity.ts';
 import type { ProcessIdentity } from './identity.ts';
-import { signalGroupOf, signalProcess } from './signal-process.ts';
+import { signalMembers } from './signal-members.ts';
+import { signalProcess } from './signal-process.ts';
 
 export interface KillTreeRequest extends TreeRoot {
   /** Between TERM and KILL; ends early when nothing is left. */
@@ -29,7 +30,7 @@ export interface Survivor {
 
 /** Grain of watching for the end. */
 const POLL_MS = 20;
-/** Scans for children that were forked before their parent had stopped. A bomb that outruns them is named as survivor. */
+/** Scans for what was forked before its parent had stopped. What outruns them (a bomb of setsid calls) is a survivor. */
 const STOP_ROUNDS_MAX = 5;
 /** Killing a group's parent wakes its stopped orphans (SIGHUP, SIGCONT): what they start in that moment needs another pass. */
 const KILL_PASSES_MAX = 3;
@@ -43,37 +44,27 @@ export async function killTree(request: KillTreeRequest): Promise<KillTreeResult
   request.signal?.throwIfAborted();
   const search = new TreeSearch(request);
   const signalled = new Set<number>();
+  const signalAll = (members: readonly ProcessIdentity[], signal: NodeJS.Signals): ProcessIdentity[] => {
+    const reached = signalMembers(members, request.leader.session, signal);
+    for (const member of reached) signalled.add(member.pid);
+    return reached;
+  };
   // Before the first signal: it turns descendants into orphans that nothing leads to any more.
   let members = await search.scan();
-  terminate(members, request.leader.session, signalled);
+  // Those that left the session too: KILL without TERM would give them no grace.
+  signalAll(members, 'SIGTERM');
+  // A stopped process would not see its TERM within the grace.
+  for (const member of members) if (member.state === 'T') signalProcess(member, 'SIGCONT');
   if (members.length > 0) members = await waitForEnd(search, members, request);
 
   const tried = new Set<number>();
   for (let pass = 0; pass < KILL_PASSES_MAX && members.some((member) => !tried.has(member.pid)); pass++) {
-    const stopped = await stopAll(search, members, signalled);
-    const killed = stopped.filter((member) => signalProcess(member, 'SIGKILL') === 'sent');
+    const stopped = await stopAll(search, members, (found) => signalAll(found, 'SIGSTOP'));
     for (const member of stopped) tried.add(member.pid);
-    for (const member of killed) signalled.add(member.pid);
-    await waitForDeaths(killed);
+    await waitForDeaths(signalAll(stopped, 'SIGKILL'));
     members = await search.scan();
   }
   return { survivors: members.map(toSurvivor), signalled: signalled.size };
-}
-
-/** TERM for each group of the session, and singly for those that left it: KILL without TERM would give them no grace. */
-function terminate(members: readonly ProcessIdentity[], session: number, signalled: Set<number>): void {
-  const groups = Map.groupBy(members, (member) => (member.session === session ? member.group : undefined));
-  for (const [group, inGroup] of groups) {
-    if (group === undefined) {
-      for (const member of inGroup) {
-        if (signalProcess(member, 'SIGTERM') === 'sent') signalled.add(member.pid);
-      }
-    } else if (inGroup.some((witness) => signalGroupOf(witness, 'SIGTERM') === 'sent')) {
-      for (const member of inGroup) signalled.add(member.pid);
-    }
-  }
-  // A stopped process would not see its TERM within the grace.
-  for (const member of members) if (member.state === 'T') signalProcess(member, 'SIGCONT');
 }
 
 /** What is left when the grace is over; empty as soon as everything has ended. */
@@ -99,18 +90,14 @@ async function waitForEnd(
 async function stopAll(
   search: TreeSearch,
   members: readonly ProcessIdentity[],
-  signalled: Set<number>,
+  stop: (found: readonly ProcessIdentity[]) => void,
 ): Promise<ProcessIdentity[]> {
   const stopped = new Map<number, ProcessIdentity>();
-  let found = members;
-  for (let round = 0; round < STOP_ROUNDS_MAX; round++) {
-    const fresh = found.filter((member) => !stopped.has(member.pid));
-    if (round > 0 && fresh.length === 0) break;
-    for (const member of fresh) {
-      if (signalProcess(member, 'SIGSTOP') === 'sent') signalled.add(member.pid);
-      stopped.set(member.pid, member);
-    }
-    found = await search.scan();
+  let fresh = members;
+  for (let round = 0; round < STOP_ROUNDS_MAX && fresh.length > 0; round++) {
+    stop(fresh);
+    for (const member of fresh) stopped.set(member.pid, member);
+    fresh = (await search.scan()).filter((member) => !stopped.has(member.pid));
   }
   return [...stopped.values()];
 }

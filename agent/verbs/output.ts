@@ -1,4 +1,5 @@
 /** `output`: bytes from an absolute offset, or the first and last ones; may wait for more or for the end. */
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '../../contract/failures.ts';
 import { OUTPUT_ANSWER_BYTES_MAX } from '../../contract/limits.ts';
@@ -23,6 +24,8 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
   await requireTarget(context, request.target);
   const found = findProcess(context, request);
   const folder = context.supervisor.folderOf(found.id, found.attempt);
+  // Queued behind other launches it has no folder yet, and so no output to speak of.
+  if (!existsSync(folder)) throw new CodedError('start_pending', 'the start is on its way; ask again');
   const waitMs = request.waitMs ?? 0;
   if (request.from === undefined) await waitForEnd(context, found, waitMs);
   else await waitForBytes(context, { row: found, folder, from: request.from, waitMs });

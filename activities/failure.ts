@@ -1,0 +1,21 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { FAILURES } from '../contract/failures.ts';
+import type { FailureCode } from '../contract/failures.ts';
+import { FAILURE_CHARACTERS_MAX } from '../contract/limits.ts';
+import { toSafeText } from '../contract/well-formed.ts';
+
+/**
+ * The one way for an activity to fail on purpose. The code becomes the failure's type; the text is repaired and
+ * capped, since a lone surrogate in it stops a whole worker (A1 of shared/notes/temporal-live.md).
+ */
+export function applicationFailure(
+  code: FailureCode,
+  message: string,
+  options: { retryable?: boolean } = {},
+): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: code,
+    message: toSafeText(`${message} ${FAILURES[code].nextStep}`, FAILURE_CHARACTERS_MAX),
+    nonRetryable: options.retryable !== true,
+  });
+}

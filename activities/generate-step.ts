@@ -1,0 +1,102 @@
+/**
+ * One model call: asks the model, shows its text while it writes, commits message and calls in one transaction (F10).
+ * Idempotent by chat, turn and step: a committed step returns what is stored and asks no model.
+ */
+import { Context } from '@temporalio/activity';
+import type { GenerateStepInput, GenerateStepResult } from '../contract/activity-interfaces.ts';
+import { TARGET_FRESH_MS } from '../contract/limits.ts';
+import type { Target } from '../contract/target.ts';
+import type { StepAttempt } from '../store/steps.ts';
+import type { Store } from '../store/store.ts';
+import { startAge } from './model/activity-age.ts';
+import { startBeating } from './model/beat.ts';
+import { buildPrompt } from './model/build-prompt.ts';
+import { draftCalls } from './model/draft-calls.ts';
+import type { RawToolCall } from './model/draft-calls.ts';
+import { createPartWriter } from './model/part-writer.ts';
+import type { ModelResolver } from './model/resolve-model.ts';
+import { streamModel } from './model/stream-model.ts';
+import { withActivityFailures } from './to-activity-failure.ts';
+
+interface Dependencies {
+  readonly store: Store;
+  readonly models: ModelResolver;
+  readonly now: () => number;
+}
+
+export function generateStepWith(
+  dependencies: Dependencies,
+): (input: GenerateStepInput) => Promise<GenerateStepResult> {
+  return async (input) => {
+    const { cancellationSignal } = Context.current();
+    const stopBeating = startBeating();
+    try {
+      return await withActivityFailures(() => generateStep(dependencies, input));
+    } catch (error) {
+      // Cancel, pause, reset and shutdown all end this attempt; what the model did until then counts for nothing.
+      if (cancellationSignal.aborted) throw cancellationSignal.reason;
+      throw error;
+    } finally {
+      stopBeating();
+    }
+  };
+}
+
+async function generateStep(dependencies: Dependencies, input: GenerateStepInput): Promise<GenerateStepResult> {
+  const { store } = dependencies;
+  const { chatId, turn, step, messageId, stepNonce, agentId, showCommands } = input;
+  const { info } = Context.current();
+  const ageMs = startAge(info, dependencies.now);
+  const begun = await store.beginStep({
+    chatId,
+    turn,
+    step,
+    messageId,
+    stepNonce,
+    attemptScheduledMs: info.currentAttemptScheduledTimestampMs,
+  });
+  if (begun.state === 'committed') return begun.result;
+  const generated = await askModel(dependencies, input, begun.attempt);
+  const target = freshTarget(input, ageMs());
+  return store.commitStep(begun.attempt, {
+    text: generated.text,
+    calls: draftCalls(generated.calls, { showCommands }),
+    agentId,
+    usage: generated.usage,
+    ...(target === undefined ? {} : { target }),
+  });
+}
+
+async function askModel(
+  { store, models }: Dependencies,
+  input: GenerateStepInput,
+  attempt: StepAttempt,
+): Promise<{ text: string; calls: RawToolCall[]; usage: unknown }> {
+  const prompt = buildPrompt(await store.loadConversation(input.chatId));
+  const parts = createPartWriter(async (text) => {
+    await store.writePart(attempt, text);
+  });
+  const calls: RawToolCall[] = [];
+  let text = '';
+  let usage: unknown;
+  const { cancellationSignal } = Context.current();
+  for await (const part of streamModel({ model: models(input.model), prompt, abortSignal: cancellationSignal })) {
+    if (part.type === 'text') {
+      text += part.text;
+      parts.add(part.text);
+    } else if (part.type === 'call') {
+      calls.push(part.call);
+    } else if (part.type === 'finish') {
+      usage = part.usage;
+    }
+    await parts.flushWhenDue();
+  }
+  return { text, calls, usage };
+}
+
+/** The target, if it is still young enough to be committed with the calls; else it is recorded before the dispatch. */
+function freshTarget(input: GenerateStepInput, elapsedMs: number): Target | undefined {
+  const { target, targetAgeMs, agentId } = input;
+  if (target === undefined || targetAgeMs === undefined || target.agentId !== agentId) return undefined;
+  return Math.max(targetAgeMs, 0) + elapsedMs < TARGET_FRESH_MS ? target : undefined;
+}

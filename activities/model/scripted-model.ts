@@ -1,0 +1,97 @@
+/**
+ * A model that reads its answers from a file: for tests, the demo and work without a key. It keeps nothing: which step
+ * comes next follows from the prompt, so it survives a restart of the worker. It is as strict as a real provider.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import { readScript } from './script-file.ts';
+import type { Script } from './script-file.ts';
+import { promptRefusal, refuseBrokenPrompt } from './strict-prompt.ts';
+
+const PIECE_CHARACTERS = 16;
+
+const USAGE: LanguageModelV4Usage = {
+  inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 0, text: 0, reasoning: 0 },
+};
+
+/** `file` is a JSON script, see `script-file.ts`; it is read at each call. */
+export function createScriptedModel(file: string): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: 'scripted',
+    modelId: file,
+    supportedUrls: {},
+    doGenerate: async (options) => {
+      const { content } = await findAnswer(file, options);
+      return { content, finishReason: finishReasonOf(content), usage: USAGE, warnings: [] };
+    },
+    doStream: async (options) => {
+      const { content, delayMs } = await findAnswer(file, options);
+      return { stream: ReadableStream.from(streamContent(content, { delayMs, signal: options.abortSignal })) };
+    },
+  };
+}
+
+async function findAnswer(
+  file: string,
+  { prompt }: LanguageModelV4CallOptions,
+): Promise<{ content: LanguageModelV4Content[]; delayMs: number }> {
+  const script = await readScript(file);
+  refuseBrokenPrompt(prompt);
+  const afterUser = prompt.slice(prompt.findLastIndex((message) => message.role === 'user') + 1);
+  const index = afterUser.filter((message) => message.role === 'assistant').length;
+  const step = script.steps[index];
+  if (step === undefined)
+    throw promptRefusal(`the script ${file} has ${script.steps.length} steps, and no step ${index + 1}`);
+  return { content: contentOf(step), delayMs: script.delayMs ?? 0 };
+}
+
+function contentOf(step: Script['steps'][number]): LanguageModelV4Content[] {
+  const calls = (step.calls ?? []).map((call) => ({
+    type: 'tool-call' as const,
+    toolCallId: call.id ?? '',
+    toolName: call.name,
+    input: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
+  }));
+  return step.text === undefined || step.text === '' ? calls : [{ type: 'text', text: step.text }, ...calls];
+}
+
+function finishReasonOf(content: readonly LanguageModelV4Content[]): LanguageModelV4FinishReason {
+  const unified = content.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'stop';
+  return { unified, raw: unified };
+}
+
+async function* streamContent(
+  content: readonly LanguageModelV4Content[],
+  { delayMs, signal }: { delayMs: number; signal: AbortSignal | undefined },
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield { type: 'stream-start', warnings: [] };
+  for (const part of piecesOf(content)) {
+    signal?.throwIfAborted();
+    if (delayMs > 0) await sleep(delayMs, undefined, signal === undefined ? {} : { signal });
+    yield part;
+  }
+  yield { type: 'finish', usage: USAGE, finishReason: finishReasonOf(content) };
+}
+
+function piecesOf(content: readonly LanguageModelV4Content[]): LanguageModelV4StreamPart[] {
+  return content.flatMap((part): LanguageModelV4StreamPart[] => {
+    if (part.type === 'tool-call') return [part];
+    if (part.type !== 'text') return [];
+    const characters = Array.from(part.text);
+    const count = Math.ceil(characters.length / PIECE_CHARACTERS);
+    const deltas = Array.from({ length: count }, (_, index): LanguageModelV4StreamPart => {
+      const delta = characters.slice(index * PIECE_CHARACTERS, (index + 1) * PIECE_CHARACTERS).join('');
+      return { type: 'text-delta', id: 'text', delta };
+    });
+    return [{ type: 'text-start', id: 'text' }, ...deltas, { type: 'text-end', id: 'text' }];
+  });
+}

@@ -1,0 +1,29 @@
+import type { StoreActivities, TurnActivities } from '../contract/activity-interfaces.ts';
+import type { Store } from '../store/store.ts';
+import { closeStepWith } from './close-step.ts';
+import { endTurnWith } from './end-turn.ts';
+import { generateStepWith } from './generate-step.ts';
+import type { ModelResolver } from './model/resolve-model.ts';
+import { recordResultWith } from './record-result.ts';
+import { recordTargetsWith } from './record-targets.ts';
+import { takeTurnWith } from './take-turn.ts';
+
+export interface TurnActivitiesOptions {
+  readonly store: Store;
+  readonly models: ModelResolver;
+  /** Wall clock in milliseconds, for the age of a target. */
+  readonly now?: () => number;
+}
+
+/** What a turn worker offers: everything that needs the store or a model, and nothing that needs the workspace. */
+export function createTurnActivities(options: TurnActivitiesOptions): TurnActivities & StoreActivities {
+  const { store } = options;
+  return {
+    takeTurn: takeTurnWith(store),
+    generateStep: generateStepWith({ now: Date.now, ...options }),
+    closeStep: closeStepWith(store),
+    recordTargets: recordTargetsWith(store),
+    recordResult: recordResultWith(store),
+    endTurn: endTurnWith(store),
+  };
+}

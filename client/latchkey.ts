@@ -1,0 +1,40 @@
+/** The `latchkey` command line: one command a file in commands/. */
+import { Command, CommanderError } from 'commander';
+import { addAgentCommand } from './commands/agent.ts';
+import { addExecCommand } from './commands/exec.ts';
+import { describeFailure } from './describe-failure.ts';
+
+const EXAMPLES = `
+Examples:
+  latchkey agent                                    run the agent of the current folder
+  latchkey exec --key 1-a -- 'sleep 20; echo done'  run a command under a key; say it again to attach to it
+`;
+
+/** Exit code for our own failures, as in docker and env: apart from what a command may answer itself. */
+export const OWN_FAILURE = 125;
+
+/** Runs one command line; returns the exit code. A failure is one clear line, never a stack trace. */
+export async function latchkeyMain(words: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const setExitCode = (code: number): void => {
+    exitCode = code;
+  };
+  const program = new Command('latchkey')
+    .description('Durable chat turns on Temporal whose commands run at most once.')
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+    .showHelpAfterError('(latchkey --help lists the commands)')
+    .enablePositionalOptions();
+  addAgentCommand(program, setExitCode);
+  addExecCommand(program, setExitCode);
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : OWN_FAILURE;
+    process.stderr.write(`latchkey: ${describeFailure(error)}\n`);
+    return OWN_FAILURE;
+  }
+}
+
+if (import.meta.main) process.exitCode = await latchkeyMain(process.argv.slice(2));

@@ -1,0 +1,164 @@
+/** Calls: committed as reserved, given a target once (K5), given a result once (C3). */
+import type { Selectable, Transaction } from 'kysely';
+import type {
+  RecordResultInput,
+  RecordResultResult,
+  RecordTargetsInput,
+  RecordTargetsResult,
+} from '../contract/activity-interfaces.ts';
+import { isResolved } from '../contract/calls.ts';
+import type { CallOutcome, Evidence } from '../contract/calls.ts';
+import { CodedError, Refusal } from '../contract/failures.ts';
+import type { ChatId, ExecutionKey } from '../contract/ids.ts';
+import type { Target } from '../contract/target.ts';
+import { readCall, readTarget, snapshotOf } from './call-row.ts';
+import type { StoredCall } from './call-row.ts';
+import type { Database } from './database.ts';
+import type { CallRow, Schema } from './schema.ts';
+import { toStoredText } from './stored-text.ts';
+import { appendEvents } from './stream-events.ts';
+
+/**
+ * Writes the target into rows that have none and are not resolved; what a row holds wins, also after a workflow reset
+ * (K5). Throws `step_closed` for a call that was resolved without a target: it must not be dispatched any more.
+ */
+export async function recordTargets(db: Database, input: RecordTargetsInput): Promise<RecordTargetsResult> {
+  return db.transaction().execute(async (trx) => {
+    const targets: Target[] = [];
+    for (const key of input.keys) targets.push(await recordTarget(trx, { ...input, key }));
+    return { targets };
+  });
+}
+
+async function recordTarget(
+  trx: Transaction<Schema>,
+  input: { chatId: ChatId; key: ExecutionKey; target: Target },
+): Promise<Target> {
+  const row = await requireCallRow(trx, input);
+  const held = readTarget(row);
+  if (held !== undefined) return held;
+  if (isResolved(row.status)) {
+    throw new Refusal('step_closed', `call ${input.key} was resolved (${row.status}) without having been dispatched`);
+  }
+  if (input.target.agentId !== row.agent_id) {
+    throw new Refusal(
+      'bad_request',
+      `call ${input.key} belongs to agent ${row.agent_id}, not ${input.target.agentId}`,
+      'target',
+    );
+  }
+  await trx
+    .updateTable('calls')
+    .set({ target: JSON.stringify(input.target) })
+    .where('chat_id', '=', input.chatId)
+    .where('key', '=', input.key)
+    .execute();
+  return input.target;
+}
+
+/** Gives the call its one result. A call that has one keeps it; the answer says which (C3). */
+export async function recordResult(db: Database, input: RecordResultInput): Promise<RecordResultResult> {
+  return db.transaction().execute(async (trx) => {
+    const row = await requireCallRow(trx, input);
+    if (isResolved(row.status)) {
+      if (row.evidence === null)
+        throw new CodedError('invariant_broken', `call ${input.key} is resolved without evidence`);
+      return { status: row.status, evidence: JSON.parse(row.evidence) as Evidence };
+    }
+    await resolveCallRow(trx, row, input.outcome);
+    return { status: input.outcome.status, evidence: input.outcome.evidence };
+  });
+}
+
+/** Writes an outcome into an open row and tells the watchers. */
+export async function resolveCallRow(
+  trx: Transaction<Schema>,
+  row: Selectable<CallRow>,
+  outcome: CallOutcome,
+): Promise<void> {
+  const columns = outcomeColumns(outcome);
+  await trx.updateTable('calls').set(columns).where('chat_id', '=', row.chat_id).where('key', '=', row.key).execute();
+  await appendEvents(trx, row.chat_id as ChatId, [
+    { type: 'call', call: snapshotOf(readCall({ ...row, ...columns })) },
+  ]);
+}
+
+export type OutcomeColumns = Pick<
+  CallRow,
+  'status' | 'evidence' | 'outcome' | 'result_text' | 'is_error' | 'handle' | 'exit_code' | 'resolved_at'
+>;
+
+/** The columns of a resolved row. */
+export function outcomeColumns(outcome: CallOutcome): OutcomeColumns {
+  const { text, ...rest } = outcome;
+  return {
+    status: outcome.status,
+    evidence: JSON.stringify(outcome.evidence),
+    outcome: JSON.stringify(rest),
+    result_text: toStoredText(text),
+    is_error: isErrorOutcome(outcome) ? 1 : 0,
+    handle: outcome.handle ?? null,
+    exit_code: outcome.exit?.code ?? null,
+    resolved_at: new Date().toISOString(),
+  };
+}
+
+/** What a model should read as "that did not work": also a plain exit that isn't 0 (R3). */
+function isErrorOutcome(outcome: CallOutcome): boolean {
+  if (outcome.status === 'exited') return outcome.exit?.code !== 0;
+  return outcome.status !== 'detached';
+}
+
+export async function findCall(
+  db: Database,
+  input: { chatId: ChatId; key: ExecutionKey },
+): Promise<StoredCall | undefined> {
+  const row = await findCallRow(db, input);
+  return row === undefined ? undefined : readCall(row);
+}
+
+/** The calls of a chat, or of one of its turns, in the order in which they were asked for. */
+export async function listCalls(
+  db: Database,
+  input: { chatId: ChatId; turn?: number },
+): Promise<readonly StoredCall[]> {
+  let query = db.selectFrom('calls').selectAll().where('chat_id', '=', input.chatId);
+  if (input.turn !== undefined) query = query.where('turn', '=', input.turn);
+  const rows = await query.orderBy('message_id').orderBy('position').execute();
+  return rows.map(readCall);
+}
+
+/** The calls of one assistant message, in the asked order. */
+export async function listCallRows(
+  db: Database,
+  input: { chatId: ChatId; messageId: number },
+): Promise<Selectable<CallRow>[]> {
+  return db
+    .selectFrom('calls')
+    .selectAll()
+    .where('chat_id', '=', input.chatId)
+    .where('message_id', '=', input.messageId)
+    .orderBy('position')
+    .execute();
+}
+
+async function findCallRow(
+  db: Database,
+  input: { chatId: ChatId; key: ExecutionKey },
+): Promise<Selectable<CallRow> | undefined> {
+  return db
+    .selectFrom('calls')
+    .selectAll()
+    .where('chat_id', '=', input.chatId)
+    .where('key', '=', input.key)
+    .executeTakeFirst();
+}
+
+async function requireCallRow(
+  db: Database,
+  input: { chatId: ChatId; key: ExecutionKey },
+): Promise<Selectable<CallRow>> {
+  const row = await findCallRow(db, input);
+  if (row !== undefined) return row;
+  throw new Refusal('bad_request', `the store has no call ${input.key} in chat ${input.chatId}`, 'key');
+}

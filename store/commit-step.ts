@@ -1,0 +1,130 @@
+/** The assistant message and its calls, stored in one transaction before anything is dispatched (F10). */
+import type { Transaction } from 'kysely';
+import type { GenerateStepResult } from '../contract/activity-interfaces.ts';
+import type { CallOutcome, ExecuteRequest } from '../contract/calls.ts';
+import { buildExecutionKey } from '../contract/execution-key.ts';
+import { callNonce } from '../contract/ids.ts';
+import type { AgentId, ToolCallId } from '../contract/ids.ts';
+import type { Target } from '../contract/target.ts';
+import { readCall, readCommittedCall, snapshotOf } from './call-row.ts';
+import { listCallRows, outcomeColumns } from './calls.ts';
+import type { OutcomeColumns } from './calls.ts';
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
+import { findStepRow, readCommittedStep, requireHeldStep, updateStep } from './steps.ts';
+import type { StepAttempt } from './steps.ts';
+import { toStoredText } from './stored-text.ts';
+import { appendEvents, dropParts } from './stream-events.ts';
+
+/** A call that is about to be committed. With `outcome` it can't be carried out, and is committed with its result. */
+export interface CallDraft {
+  /** Unique within the message. */
+  readonly toolCallId: ToolCallId;
+  readonly toolName: string;
+  /** A JSON object as text, well-formed. */
+  readonly argumentsJson: string;
+  readonly summary: string;
+  readonly request?: ExecuteRequest;
+  readonly outcome?: CallOutcome;
+}
+
+export interface CommitStepInput {
+  readonly text: string;
+  readonly calls: readonly CallDraft[];
+  readonly agentId: AgentId;
+  /** For the calls that will be dispatched; left out when it isn't fresh any more. */
+  readonly target?: Target;
+  readonly usage?: unknown;
+}
+
+/**
+ * Commits what an attempt generated. If another attempt has committed the step already, that stands and is returned.
+ * Throws `step_closed`, `turn_closed`, or `too_busy` when the attempt doesn't hold the step; then nothing is stored.
+ */
+export async function commitStep(
+  db: Database,
+  attempt: StepAttempt,
+  input: CommitStepInput,
+): Promise<GenerateStepResult> {
+  const { chatId, turn, step, messageId } = attempt;
+  return db.transaction().execute(async (trx): Promise<GenerateStepResult> => {
+    const row = await findStepRow(trx, attempt);
+    if (row?.state === 'committed') return readCommittedStep(trx, row);
+    await requireHeldStep(trx, attempt);
+    const text = toStoredText(input.text);
+    await insertMessage(trx, attempt, text);
+    for (const [position, draft] of input.calls.entries()) await insertCall(trx, { attempt, input, draft, position });
+    await updateStep(trx, attempt, {
+      state: 'committed',
+      attempt_token: null,
+      has_parts: 0,
+      usage: input.usage === undefined ? null : JSON.stringify(input.usage),
+    });
+    await dropParts(trx, attempt);
+    const rows = await listCallRows(trx, { chatId, messageId });
+    const calls = rows.map((call) => snapshotOf(readCall(call)));
+    await appendEvents(trx, chatId, [{ type: 'message', role: 'assistant', id: messageId, turn, step, text, calls }]);
+    return { messageId, calls: rows.map(readCommittedCall), isFinal: rows.length === 0 };
+  });
+}
+
+async function insertMessage(trx: Transaction<Schema>, attempt: StepAttempt, text: string): Promise<void> {
+  await trx
+    .insertInto('messages')
+    .values({
+      chat_id: attempt.chatId,
+      id: attempt.messageId,
+      role: 'assistant',
+      turn: attempt.turn,
+      step: attempt.step,
+      client_message_id: null,
+      text,
+      hidden: 0,
+      at: new Date().toISOString(),
+    })
+    .execute();
+}
+
+const RESERVED: OutcomeColumns = {
+  status: 'reserved',
+  evidence: null,
+  outcome: null,
+  result_text: null,
+  is_error: null,
+  handle: null,
+  exit_code: null,
+  resolved_at: null,
+};
+
+async function insertCall(
+  trx: Transaction<Schema>,
+  {
+    attempt,
+    input,
+    draft,
+    position,
+  }: { attempt: StepAttempt; input: CommitStepInput; draft: CallDraft; position: number },
+): Promise<void> {
+  // A call that is committed with its result is never dispatched, so it has no target (K5).
+  const target = draft.outcome === undefined ? input.target : undefined;
+  await trx
+    .insertInto('calls')
+    .values({
+      chat_id: attempt.chatId,
+      key: buildExecutionKey({ messageId: attempt.messageId, toolCallId: draft.toolCallId }),
+      message_id: attempt.messageId,
+      turn: attempt.turn,
+      position,
+      tool_call_id: draft.toolCallId,
+      tool_name: toStoredText(draft.toolName),
+      arguments: draft.argumentsJson,
+      request: draft.request === undefined ? null : JSON.stringify(draft.request),
+      nonce: callNonce(attempt.stepNonce, position),
+      summary: toStoredText(draft.summary),
+      agent_id: input.agentId,
+      target: target === undefined ? null : JSON.stringify(target),
+      created_at: new Date().toISOString(),
+      ...(draft.outcome === undefined ? RESERVED : outcomeColumns(draft.outcome)),
+    })
+    .execute();
+}

@@ -1,0 +1,131 @@
+/** The versions of the schema, oldest first. A migration that was released is never changed: add another one. */
+import type { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import type { Migration } from 'kysely/migration';
+import type { Schema } from './schema.ts';
+
+const firstTables: Migration = {
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await createChatTables(db);
+    await createMessageTables(db);
+    await createCallTables(db);
+    await db.schema
+      .createTable('stream_events')
+      .addColumn('chat_id', 'text', (column) => column.notNull())
+      .addColumn('seq', 'bigint', (column) => column.notNull())
+      .addColumn('type', 'text', (column) => column.notNull())
+      .addColumn('part_of', 'text')
+      .addColumn('payload', 'text', (column) => column.notNull())
+      .addColumn('at', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('stream_events_pk', ['chat_id', 'seq'])
+      .execute();
+  },
+};
+
+async function createChatTables(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('chats')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('agent_id', 'text', (column) => column.notNull())
+    .addColumn('highest_message_id', 'bigint', (column) => column.notNull())
+    .addColumn('active_turn', 'integer')
+    .addColumn('last_turn', 'integer', (column) => column.notNull())
+    .addColumn('last_error_code', 'text')
+    .addColumn('last_error_message', 'text')
+    .addColumn('last_event_seq', 'bigint', (column) => column.notNull())
+    .addColumn('last_queue_position', 'bigint', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable('turns')
+    .addColumn('chat_id', 'text', (column) => column.notNull().references('chats.id'))
+    .addColumn('turn', 'integer', (column) => column.notNull())
+    .addColumn('agent_id', 'text')
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('error_code', 'text')
+    .addColumn('error_message', 'text')
+    .addColumn('started_at', 'text')
+    .addColumn('ended_at', 'text')
+    .addPrimaryKeyConstraint('turns_pk', ['chat_id', 'turn'])
+    .execute();
+}
+
+async function createMessageTables(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('queued_messages')
+    .addColumn('chat_id', 'text', (column) => column.notNull().references('chats.id'))
+    .addColumn('client_message_id', 'text', (column) => column.notNull())
+    .addColumn('position', 'bigint', (column) => column.notNull())
+    .addColumn('text', 'text', (column) => column.notNull())
+    .addColumn('turn', 'integer')
+    .addColumn('at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('queued_messages_pk', ['chat_id', 'client_message_id'])
+    .execute();
+  await db.schema
+    .createTable('messages')
+    .addColumn('chat_id', 'text', (column) => column.notNull().references('chats.id'))
+    .addColumn('id', 'bigint', (column) => column.notNull())
+    .addColumn('role', 'text', (column) => column.notNull())
+    .addColumn('turn', 'integer', (column) => column.notNull())
+    .addColumn('step', 'integer')
+    .addColumn('client_message_id', 'text')
+    .addColumn('text', 'text', (column) => column.notNull())
+    .addColumn('hidden', 'integer', (column) => column.notNull())
+    .addColumn('at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('messages_pk', ['chat_id', 'id'])
+    .execute();
+}
+
+async function createCallTables(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('steps')
+    .addColumn('chat_id', 'text', (column) => column.notNull().references('chats.id'))
+    .addColumn('turn', 'integer', (column) => column.notNull())
+    .addColumn('step', 'integer', (column) => column.notNull())
+    .addColumn('message_id', 'bigint')
+    .addColumn('nonce', 'text')
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('attempt_token', 'text')
+    .addColumn('attempt_scheduled_ms', 'bigint', (column) => column.notNull())
+    .addColumn('has_parts', 'integer', (column) => column.notNull())
+    .addColumn('usage', 'text')
+    .addColumn('at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('steps_pk', ['chat_id', 'turn', 'step'])
+    .execute();
+  await db.schema
+    .createTable('calls')
+    .addColumn('chat_id', 'text', (column) => column.notNull().references('chats.id'))
+    .addColumn('key', 'text', (column) => column.notNull())
+    .addColumn('message_id', 'bigint', (column) => column.notNull())
+    .addColumn('turn', 'integer', (column) => column.notNull())
+    .addColumn('position', 'integer', (column) => column.notNull())
+    .addColumn('tool_call_id', 'text', (column) => column.notNull())
+    .addColumn('tool_name', 'text', (column) => column.notNull())
+    .addColumn('arguments', 'text', (column) => column.notNull())
+    .addColumn('request', 'text')
+    .addColumn('nonce', 'text', (column) => column.notNull())
+    .addColumn('summary', 'text', (column) => column.notNull())
+    .addColumn('agent_id', 'text', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('target', 'text')
+    .addColumn('evidence', 'text')
+    .addColumn('outcome', 'text')
+    .addColumn('result_text', 'text')
+    .addColumn('is_error', 'integer')
+    .addColumn('handle', 'text')
+    .addColumn('exit_code', 'integer')
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addColumn('resolved_at', 'text')
+    .addPrimaryKeyConstraint('calls_pk', ['chat_id', 'key'])
+    .addUniqueConstraint('calls_by_message', ['chat_id', 'message_id', 'position'])
+    .execute();
+}
+
+const MIGRATIONS: Record<string, Migration> = { '0001-first-tables': firstTables };
+
+/** Brings the database to the newest version; a database that is newer than this code is refused by name. */
+export async function migrateToLatest(db: Kysely<Schema>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw new Error("its tables can't be brought up to date", { cause: error });
+}

@@ -1,0 +1,39 @@
+/** The few calls of `node:sqlite` that Kysely's SQLite dialect needs, in the shape it expects. */
+import { DatabaseSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
+import type { SqliteDatabase, SqliteStatement } from 'kysely';
+
+/** What one statement may wait for another process, which holds the file only for single transactions. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
+type Bindable = null | number | bigint | string | Uint8Array;
+
+/** Opens the file for several processes: WAL, so that readers don't wait; FULL, so that what is told is on disk. */
+export function openDatabase(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    database.exec('PRAGMA journal_mode = WAL');
+    database.exec('PRAGMA synchronous = FULL');
+    database.exec('PRAGMA foreign_keys = ON');
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
+export function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
+  return {
+    close: () => database.close(),
+    prepare: (sql) => asKyselyStatement(database.prepare(sql)),
+  };
+}
+
+function asKyselyStatement(statement: StatementSync): SqliteStatement {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as Bindable[])),
+    run: (parameters) => statement.run(...(parameters as Bindable[])),
+    iterate: (parameters) => statement.iterate(...(parameters as Bindable[])),
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * Steps: one model call each. An attempt holds a step by its token, taken when it begins; every write compares it, so
+ * an attempt that was overtaken (a zombie) writes nothing more (I09). A committed step never changes again.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Selectable, Transaction } from 'kysely';
+import type { CloseStepInput, CloseStepResult, GenerateStepResult } from '../contract/activity-interfaces.ts';
+import { isResolved } from '../contract/calls.ts';
+import type { CallOutcome } from '../contract/calls.ts';
+import { CodedError, Refusal } from '../contract/failures.ts';
+import type { ChatId, MessageId } from '../contract/ids.ts';
+import { readCommittedCall } from './call-row.ts';
+import { listCallRows, resolveCallRow } from './calls.ts';
+import { raiseHighestMessageId, requireChat } from './chats.ts';
+import type { Database } from './database.ts';
+import type { Schema, StepRow } from './schema.ts';
+import { withdrawParts } from './step-withdrawal.ts';
+import { appendEvents } from './stream-events.ts';
+
+export interface BeginStepInput {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  readonly step: number;
+  readonly messageId: MessageId;
+  readonly stepNonce: string;
+  /** The server's time at which this attempt was scheduled. */
+  readonly attemptScheduledMs: number;
+}
+
+/** The right to write into one open step; void as soon as another attempt begins it. */
+export interface StepAttempt {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  readonly step: number;
+  readonly token: string;
+  /** As stored: what an earlier attempt brought wins. */
+  readonly messageId: MessageId;
+  readonly stepNonce: string;
+}
+
+export type BeginStepResult =
+  | { readonly state: 'committed'; readonly result: GenerateStepResult }
+  | { readonly state: 'begun'; readonly attempt: StepAttempt };
+
+/**
+ * Takes a step for one attempt and withdraws what an earlier one had shown. A committed step is only read, also in a
+ * turn that has ended. Throws `step_closed`, `turn_closed`, or `too_busy` when a later attempt holds the step.
+ */
+export async function beginStep(db: Database, input: BeginStepInput): Promise<BeginStepResult> {
+  return db.transaction().execute(async (trx): Promise<BeginStepResult> => {
+    const row = await findStepRow(trx, input);
+    if (row?.state === 'committed') return { state: 'committed', result: await readCommittedStep(trx, row) };
+    await requireActiveTurn(trx, input);
+    if (row?.state === 'closed') throw closedStep(input);
+    const token = randomUUID();
+    if (row === undefined) {
+      await insertStep(trx, input, token);
+      return { state: 'begun', attempt: { ...input, token } };
+    }
+    // An attempt that a frozen worker had swallowed must not take the step from the one that replaced it.
+    if (row.attempt_scheduled_ms > input.attemptScheduledMs) throw overtaken(input);
+    await withdrawParts(trx, input, row.has_parts === 1);
+    await updateStep(trx, input, {
+      attempt_token: token,
+      attempt_scheduled_ms: input.attemptScheduledMs,
+      has_parts: 0,
+    });
+    const { messageId, stepNonce } = requireIdentity(row);
+    return { state: 'begun', attempt: { ...input, token, messageId, stepNonce } };
+  });
+}
+
+async function insertStep(trx: Transaction<Schema>, input: BeginStepInput, token: string): Promise<void> {
+  const { chatId, turn, step, messageId } = input;
+  const { highest_message_id: highest } = await requireChat(trx, chatId);
+  if (messageId <= highest) {
+    throw new Refusal(
+      'bad_request',
+      `message id ${messageId} is taken: the next free one is ${highest + 1}`,
+      'messageId',
+    );
+  }
+  await raiseHighestMessageId(trx, chatId, messageId);
+  await trx
+    .insertInto('steps')
+    .values({
+      chat_id: chatId,
+      turn,
+      step,
+      message_id: messageId,
+      nonce: input.stepNonce,
+      state: 'open',
+      attempt_token: token,
+      attempt_scheduled_ms: input.attemptScheduledMs,
+      has_parts: 0,
+      usage: null,
+      at: new Date().toISOString(),
+    })
+    .execute();
+}
+
+/** Shows a piece of text that the model is still writing. Throws once the attempt doesn't hold the step any more. */
+export async function writePart(db: Database, attempt: StepAttempt, text: string): Promise<void> {
+  const { chatId, turn, step, messageId } = attempt;
+  await db.transaction().execute(async (trx) => {
+    await requireHeldStep(trx, attempt);
+    await updateStep(trx, attempt, { has_parts: 1 });
+    await appendEvents(trx, chatId, [{ type: 'part', turn, step, messageId, text }]);
+  });
+}
+
+/** The open step that this attempt holds; throws when it is closed, committed, overtaken, or its turn has ended. */
+export async function requireHeldStep(trx: Transaction<Schema>, attempt: StepAttempt): Promise<Selectable<StepRow>> {
+  await requireActiveTurn(trx, attempt);
+  const row = await findStepRow(trx, attempt);
+  if (row === undefined || row.state === 'closed') throw closedStep(attempt);
+  if (row.state === 'committed' || row.attempt_token !== attempt.token) throw overtaken(attempt);
+  return row;
+}
+
+/**
+ * Closes a step against late commits, and gives "not run" to every call that was never dispatched (K5: a row without
+ * a target). Calls with a target are handed back open: only the agent knows what became of them.
+ */
+export async function closeStep(db: Database, input: CloseStepInput): Promise<CloseStepResult> {
+  return db.transaction().execute(async (trx): Promise<CloseStepResult> => {
+    const row = await findStepRow(trx, input);
+    if (row?.state !== 'committed') {
+      await closeUncommitted(trx, input, row);
+      return { openCalls: [] };
+    }
+    const { messageId } = requireIdentity(row);
+    const open = (await listCallRows(trx, { chatId: input.chatId, messageId })).filter(
+      (call) => !isResolved(call.status),
+    );
+    for (const call of open) if (call.target === null) await resolveCallRow(trx, call, NOT_RUN);
+    return { messageId, openCalls: open.filter((call) => call.target !== null).map(readCommittedCall) };
+  });
+}
+
+const NOT_RUN: CallOutcome = {
+  status: 'no_effect',
+  evidence: { code: 'not_dispatched', detail: 'The step was closed before this call was dispatched.' },
+  text: '[not run: the step ended before this call was started; nothing was executed]',
+};
+
+async function closeUncommitted(
+  trx: Transaction<Schema>,
+  input: CloseStepInput,
+  row: Selectable<StepRow> | undefined,
+): Promise<void> {
+  if (row !== undefined) {
+    await updateStep(trx, input, { state: 'closed', attempt_token: null, has_parts: 0 });
+    await withdrawParts(trx, input, row.has_parts === 1);
+    return;
+  }
+  await requireChat(trx, input.chatId);
+  await trx
+    .insertInto('steps')
+    .values({
+      chat_id: input.chatId,
+      turn: input.turn,
+      step: input.step,
+      message_id: null,
+      nonce: null,
+      state: 'closed',
+      attempt_token: null,
+      attempt_scheduled_ms: 0,
+      has_parts: 0,
+      usage: null,
+      at: new Date().toISOString(),
+    })
+    .execute();
+}
+
+/** What a committed step gave, as stored now: calls that have a result since say so. */
+export async function readCommittedStep(db: Database, row: Selectable<StepRow>): Promise<GenerateStepResult> {
+  const { messageId } = requireIdentity(row);
+  const calls = await listCallRows(db, { chatId: row.chat_id as ChatId, messageId });
+  return { messageId, calls: calls.map(readCommittedCall), isFinal: calls.length === 0 };
+}
+
+export async function updateStep(
+  trx: Transaction<Schema>,
+  name: { chatId: ChatId; turn: number; step: number },
+  columns: Partial<StepRow>,
+): Promise<void> {
+  await trx
+    .updateTable('steps')
+    .set(columns)
+    .where('chat_id', '=', name.chatId)
+    .where('turn', '=', name.turn)
+    .where('step', '=', name.step)
+    .execute();
+}
+
+export async function findStepRow(
+  db: Database,
+  name: { chatId: ChatId; turn: number; step: number },
+): Promise<Selectable<StepRow> | undefined> {
+  return db
+    .selectFrom('steps')
+    .selectAll()
+    .where('chat_id', '=', name.chatId)
+    .where('turn', '=', name.turn)
+    .where('step', '=', name.step)
+    .executeTakeFirst();
+}
+
+async function requireActiveTurn(trx: Transaction<Schema>, name: { chatId: ChatId; turn: number }): Promise<void> {
+  const chat = await requireChat(trx, name.chatId);
+  // T1: a turn that isn't the chat's running one commits nothing.
+  if (chat.active_turn === name.turn) return;
+  throw new Refusal('turn_closed', `turn ${name.turn} of chat ${name.chatId} is not its running turn`);
+}
+
+function requireIdentity(row: Selectable<StepRow>): { messageId: MessageId; stepNonce: string } {
+  if (row.message_id === null || row.nonce === null) {
+    throw new CodedError('invariant_broken', `step ${row.turn}/${row.step} of chat ${row.chat_id} has no message id`);
+  }
+  return { messageId: row.message_id as MessageId, stepNonce: row.nonce };
+}
+
+function closedStep(name: { turn: number; step: number }): Refusal {
+  return new Refusal('step_closed', `step ${name.step} of turn ${name.turn} is closed`);
+}
+
+function overtaken(name: { turn: number; step: number }): CodedError {
+  return new CodedError('too_busy', `another attempt has taken over step ${name.step} of turn ${name.turn}`);
+}

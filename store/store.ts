@@ -1,0 +1,78 @@
+/** The store: everything that can be asked of it. Each method is one transaction; its file says what it promises. */
+import type { Kysely } from 'kysely';
+import type {
+  CloseStepInput,
+  CloseStepResult,
+  EndTurnInput,
+  GenerateStepResult,
+  RecordResultInput,
+  RecordResultResult,
+  RecordTargetsInput,
+  RecordTargetsResult,
+  TakeTurnInput,
+  TakeTurnResult,
+} from '../contract/activity-interfaces.ts';
+import type { AgentId, ChatId, ExecutionKey } from '../contract/ids.ts';
+import type { ConversationMessage } from '../contract/messages.ts';
+import type { StoredCall } from './call-row.ts';
+import { findCall, listCalls, recordResult, recordTargets } from './calls.ts';
+import { createChat, enqueueUserMessage, findChat } from './chats.ts';
+import type { Chat, EnqueueUserMessageInput, EnqueueUserMessageResult } from './chats.ts';
+import { commitStep } from './commit-step.ts';
+import type { CommitStepInput } from './commit-step.ts';
+import { loadConversation } from './conversation.ts';
+import type { Schema } from './schema.ts';
+import { beginStep, closeStep, writePart } from './steps.ts';
+import type { BeginStepInput, BeginStepResult, StepAttempt } from './steps.ts';
+import { readEvents } from './stream-events.ts';
+import type { StreamEvent } from './stream-events.ts';
+import { endTurn, findTurn, reserveNextTurn, takeTurn } from './turns.ts';
+import type { Turn } from './turns.ts';
+
+export interface Store {
+  createChat(input: { chatId: ChatId; agentId: AgentId }): Promise<void>;
+  findChat(chatId: ChatId): Promise<Chat | undefined>;
+  enqueueUserMessage(input: EnqueueUserMessageInput): Promise<EnqueueUserMessageResult>;
+
+  reserveNextTurn(chatId: ChatId): Promise<number>;
+  takeTurn(input: TakeTurnInput): Promise<TakeTurnResult>;
+  endTurn(input: EndTurnInput): Promise<void>;
+  findTurn(input: { chatId: ChatId; turn: number }): Promise<Turn | undefined>;
+  loadConversation(chatId: ChatId): Promise<readonly ConversationMessage[]>;
+
+  beginStep(input: BeginStepInput): Promise<BeginStepResult>;
+  writePart(attempt: StepAttempt, text: string): Promise<void>;
+  commitStep(attempt: StepAttempt, input: CommitStepInput): Promise<GenerateStepResult>;
+  closeStep(input: CloseStepInput): Promise<CloseStepResult>;
+
+  recordTargets(input: RecordTargetsInput): Promise<RecordTargetsResult>;
+  recordResult(input: RecordResultInput): Promise<RecordResultResult>;
+  findCall(input: { chatId: ChatId; key: ExecutionKey }): Promise<StoredCall | undefined>;
+  listCalls(input: { chatId: ChatId; turn?: number }): Promise<readonly StoredCall[]>;
+
+  readEvents(input: { chatId: ChatId; after: number; limit: number }): Promise<readonly StreamEvent[]>;
+  close(): Promise<void>;
+}
+
+export function createStore(db: Kysely<Schema>): Store {
+  return {
+    createChat: (input) => createChat(db, input),
+    findChat: (chatId) => findChat(db, chatId),
+    enqueueUserMessage: (input) => enqueueUserMessage(db, input),
+    reserveNextTurn: (chatId) => reserveNextTurn(db, chatId),
+    takeTurn: (input) => takeTurn(db, input),
+    endTurn: (input) => endTurn(db, input),
+    findTurn: (input) => findTurn(db, input),
+    loadConversation: (chatId) => loadConversation(db, chatId),
+    beginStep: (input) => beginStep(db, input),
+    writePart: (attempt, text) => writePart(db, attempt, text),
+    commitStep: (attempt, input) => commitStep(db, attempt, input),
+    closeStep: (input) => closeStep(db, input),
+    recordTargets: (input) => recordTargets(db, input),
+    recordResult: (input) => recordResult(db, input),
+    findCall: (input) => findCall(db, input),
+    listCalls: (input) => listCalls(db, input),
+    readEvents: (input) => readEvents(db, input),
+    close: () => db.destroy(),
+  };
+}

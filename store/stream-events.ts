@@ -1,0 +1,127 @@
+/**
+ * What a watcher of a chat is told, in order (S1). Appended in the transaction that makes it true, numbered per chat.
+ * Parts of a step are dropped once its message is committed or their attempt withdrawn: the event that ends them says
+ * all that a late reader needs.
+ */
+import type { Transaction } from 'kysely';
+import type { CallStatus, Evidence } from '../contract/calls.ts';
+import type { AgentId, ChatId, ExecutionKey, Handle, MessageId, ToolCallId } from '../contract/ids.ts';
+import type { TurnEnd } from '../contract/turn.ts';
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
+
+export interface TurnError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A call as a watcher sees it; a later event of the same key replaces an earlier one. */
+export interface CallSnapshot {
+  readonly key: ExecutionKey;
+  readonly messageId: MessageId;
+  readonly turn: number;
+  readonly position: number;
+  readonly toolCallId: ToolCallId;
+  readonly toolName: string;
+  readonly summary: string;
+  readonly agentId: AgentId;
+  readonly status: CallStatus;
+  readonly evidence?: Evidence;
+  readonly result?: { readonly text: string; readonly isError: boolean };
+  readonly handle?: Handle;
+  readonly exitCode?: number;
+}
+
+export type StreamEventBody =
+  | { readonly type: 'status'; readonly state: 'idle' | 'running'; readonly turn?: number; readonly error?: TurnError }
+  | { readonly type: 'turn'; readonly turn: number; readonly state: 'active' | TurnEnd; readonly error?: TurnError }
+  | { readonly type: 'queued'; readonly clientMessageId: string; readonly position: number; readonly text: string }
+  | {
+      readonly type: 'message';
+      readonly role: 'user';
+      readonly id: MessageId;
+      readonly turn: number;
+      readonly clientMessageId: string;
+      readonly text: string;
+    }
+  | {
+      readonly type: 'message';
+      readonly role: 'assistant';
+      readonly id: MessageId;
+      readonly turn: number;
+      readonly step: number;
+      readonly text: string;
+      readonly calls: readonly CallSnapshot[];
+    }
+  /** Text that the model is still writing. */
+  | {
+      readonly type: 'part';
+      readonly turn: number;
+      readonly step: number;
+      readonly messageId: MessageId;
+      readonly text: string;
+    }
+  /** The parts of this step so far are void: its attempt failed or the step was closed. */
+  | { readonly type: 'withdrawn'; readonly turn: number; readonly step: number }
+  | { readonly type: 'call'; readonly call: CallSnapshot };
+
+export type StreamEvent = StreamEventBody & { readonly seq: number; readonly at: string };
+
+/** Names the step whose parts are dropped together. */
+export function partsOf(turn: number, step: number): string {
+  return `${turn}/${step}`;
+}
+
+export async function appendEvents(
+  trx: Transaction<Schema>,
+  chatId: ChatId,
+  bodies: readonly StreamEventBody[],
+): Promise<void> {
+  if (bodies.length === 0) return;
+  const { last_event_seq: last } = await trx
+    .updateTable('chats')
+    .set((expression) => ({ last_event_seq: expression('last_event_seq', '+', bodies.length) }))
+    .where('id', '=', chatId)
+    .returning('last_event_seq')
+    .executeTakeFirstOrThrow();
+  const at = new Date().toISOString();
+  const first = last - bodies.length + 1;
+  for (const [index, body] of bodies.entries()) {
+    const { type, ...payload } = body;
+    const part_of = body.type === 'part' ? partsOf(body.turn, body.step) : null;
+    await trx
+      .insertInto('stream_events')
+      .values({ chat_id: chatId, seq: first + index, type, part_of, payload: JSON.stringify(payload), at })
+      .execute();
+  }
+}
+
+export async function dropParts(
+  trx: Transaction<Schema>,
+  step: { readonly chatId: ChatId; readonly turn: number; readonly step: number },
+): Promise<void> {
+  await trx
+    .deleteFrom('stream_events')
+    .where('chat_id', '=', step.chatId)
+    .where('part_of', '=', partsOf(step.turn, step.step))
+    .execute();
+}
+
+/** The events after the cursor `after` (0: from the beginning), at most `limit`. */
+export async function readEvents(
+  db: Database,
+  input: { readonly chatId: ChatId; readonly after: number; readonly limit: number },
+): Promise<readonly StreamEvent[]> {
+  const rows = await db
+    .selectFrom('stream_events')
+    .select(['seq', 'type', 'payload', 'at'])
+    .where('chat_id', '=', input.chatId)
+    .where('seq', '>', input.after)
+    .orderBy('seq')
+    .limit(input.limit)
+    .execute();
+  return rows.map((row) => {
+    const payload = JSON.parse(row.payload) as object;
+    return { ...payload, type: row.type, seq: row.seq, at: row.at } as StreamEvent;
+  });
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { parseAgentAddress } from '../agent-client/agent-address.ts';
+import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
+import { readSettings } from './settings.ts';
+import type { Setting, SettingSources } from './settings.ts';
+
+/** How soon a cancel and a fresh heartbeat get through; the SDK's default is a minute. */
+const HEARTBEAT_THROTTLE_MS_DEFAULT = 1000;
+/** Running commands of one agent that a worker attends at once; more wait unseen in the queue (I04). */
+const EXECUTE_SLOTS_DEFAULT = 200;
+
+/**
+ * A worker that lives asks anew at least once a minute (the server ends a poll after that). A dead one stays in the
+ * server's list for minutes, so only this silence tells them apart.
+ */
+const POLLER_SILENCE_MS_DEFAULT = 70_000;
+
+const text = (reason: string) => z.string({ error: reason }).min(1, reason);
+const wholeNumber = (fallback: number) =>
+  z
+    .string()
+    .regex(/^[1-9][0-9]{0,8}$/, 'must be a positive whole number')
+    .transform(Number)
+    .default(fallback);
+
+const temporalSettings = {
+  /** Where Temporal is; without it TEMPORAL_* and the SDK's configuration file say so (`tools/temporal`). */
+  temporalAddress: setting('temporal-address', 'TEMPORAL_ADDRESS', text('must not be empty').optional()),
+  temporalNamespace: setting('temporal-namespace', 'TEMPORAL_NAMESPACE', text('must not be empty').optional()),
+  heartbeatThrottleMs: setting(
+    'heartbeat-throttle-ms',
+    'LATCHKEY_HEARTBEAT_THROTTLE_MS',
+    wholeNumber(HEARTBEAT_THROTTLE_MS_DEFAULT),
+  ),
+};
+
+const executeSettings = {
+  ...temporalSettings,
+  agentAddress: setting(
+    'agent',
+    'LATCHKEY_AGENT_ADDRESS',
+    text('give the address that the agent prints: unix:/absolute/path or http://host:port').refine(
+      isAgentAddress,
+      'must be unix:/absolute/path or http://host:port',
+    ),
+  ),
+  executeSlots: setting('execute-slots', 'LATCHKEY_EXECUTE_SLOTS', wholeNumber(EXECUTE_SLOTS_DEFAULT)),
+  /** After so long without a poll another machine's worker counts as gone. */
+  pollerSilenceMs: setting('poller-silence-ms', 'LATCHKEY_POLLER_SILENCE_MS', wholeNumber(POLLER_SILENCE_MS_DEFAULT)),
+};
+
+const turnSettings = {
+  ...temporalSettings,
+  turnQueue: setting('turn-queue', 'LATCHKEY_TURN_QUEUE', text('must not be empty').default(TURN_TASK_QUEUE_DEFAULT)),
+  storeUrl: setting('store', 'LATCHKEY_STORE', text('give the store, such as sqlite:/var/lib/latchkey/store.db')),
+  /** Made ahead by `bundleWorkflowCode`; without it the worker bundles at start-up, which takes seconds. */
+  workflowBundle: setting('workflow-bundle', 'LATCHKEY_WORKFLOW_BUNDLE', text('must not be empty').optional()),
+};
+
+export type ExecuteWorkerConfiguration = ReturnType<typeof readExecuteWorkerConfiguration>;
+export type TurnWorkerConfiguration = ReturnType<typeof readTurnWorkerConfiguration>;
+
+/** Throws one `configuration` error naming the setting at fault. The agent's token never comes by a flag: `ps` shows those. */
+export function readExecuteWorkerConfiguration(sources: SettingSources) {
+  const agentToken = sources.env['LATCHKEY_AGENT_TOKEN'] || undefined;
+  return { ...readSettings(executeSettings, sources), agentToken };
+}
+
+/** Throws one `configuration` error naming the setting at fault. */
+export function readTurnWorkerConfiguration(sources: SettingSources) {
+  return readSettings(turnSettings, sources);
+}
+
+function setting<Value>(flag: string, variable: string, schema: z.ZodType<Value>): Setting<Value> {
+  return { flag, variable, schema };
+}
+
+function isAgentAddress(address: string): boolean {
+  try {
+    parseAgentAddress(address);
+    return true;
+  } catch {
+    // The setting's own message says what an address looks like.
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+/** How each activity is called: queue, time-outs, retries. Every cancellation type is said: its default is not what
+ * the SDK's typings say (shared/notes/temporal-live.md A2). */
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type {
+  ControlActivities,
+  ExecuteActivities,
+  StoreActivities,
+  TurnActivities,
+} from '../contract/activity-interfaces.ts';
+import type { CommittedCall, ExecuteRequest } from '../contract/calls.ts';
+import { activityIdOf } from '../contract/execution-key.ts';
+import type { FailureCode } from '../contract/failures.ts';
+import type { AgentId } from '../contract/ids.ts';
+import {
+  DESCRIBE_AGENT_MS_MAX,
+  EXECUTE_BACKSTOP_MS,
+  HEARTBEAT_TIMEOUT_MS_DEFAULT,
+  INTERRUPT_GRACE_MS,
+  SUMMARY_CHARACTERS_MAX,
+  TRUST_WINDOW_MS_DEFAULT,
+} from '../contract/limits.ts';
+import { controlTaskQueue, executeTaskQueue } from '../contract/names.ts';
+import type { TurnTimings } from '../contract/turn.ts';
+import { toSafeText } from '../contract/well-formed.ts';
+
+/** One write to the store; a worker that hangs in it is noticed after this. */
+const STORE_WRITE_MS_MAX = 10_000;
+/** One model call; its own liveness is the heartbeat. */
+const GENERATE_ATTEMPT_MS_MAX = 60 * 60_000;
+const GENERATE_ATTEMPTS_MAX = 25;
+/** Refusals of the store and of the provider: the same question gets the same answer. */
+const NEVER_RETRIED: FailureCode[] = [
+  'bad_request',
+  'configuration',
+  'turn_closed',
+  'step_closed',
+  'chat_busy',
+  'store_rolled_back',
+  'model_refused',
+];
+
+export function fillTimings(timings: TurnTimings | undefined): Required<TurnTimings> {
+  return {
+    heartbeatTimeoutMs: timings?.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS_DEFAULT,
+    trustWindowMs: timings?.trustWindowMs ?? TRUST_WINDOW_MS_DEFAULT,
+    interruptGraceMs: timings?.interruptGraceMs ?? INTERRUPT_GRACE_MS,
+    describeAgentMs: timings?.describeAgentMs ?? DESCRIBE_AGENT_MS_MAX,
+  };
+}
+
+/** Tried until the store answers: a turn can't go on without it. */
+export const turnActivities = proxyActivities<Pick<TurnActivities, 'takeTurn' | 'closeStep'>>({
+  startToCloseTimeout: STORE_WRITE_MS_MAX,
+  retry: { initialInterval: 200, maximumInterval: 10_000, nonRetryableErrorTypes: NEVER_RETRIED },
+  cancellationType: 'TRY_CANCEL',
+});
+
+/** Likewise, inside the workflow task: quick and idempotent, since a killed worker makes them run again. */
+export const storeActivities = proxyLocalActivities<StoreActivities>({
+  startToCloseTimeout: STORE_WRITE_MS_MAX,
+  retry: { initialInterval: 100, maximumInterval: 5000, nonRetryableErrorTypes: NEVER_RETRIED },
+  cancellationType: 'TRY_CANCEL',
+});
+
+export function generateStepActivity(
+  step: number,
+  timings: Required<TurnTimings>,
+): Pick<TurnActivities, 'generateStep'> {
+  return proxyActivities<Pick<TurnActivities, 'generateStep'>>({
+    startToCloseTimeout: GENERATE_ATTEMPT_MS_MAX,
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
+    retry: {
+      initialInterval: 1000,
+      maximumInterval: 60_000,
+      maximumAttempts: GENERATE_ATTEMPTS_MAX,
+      nonRetryableErrorTypes: NEVER_RETRIED,
+    },
+    summary: `step ${step}`,
+    cancellationType: 'TRY_CANCEL',
+  });
+}
+
+export function executeActivity(
+  call: CommittedCall,
+  request: ExecuteRequest,
+  timings: Required<TurnTimings>,
+): ExecuteActivities {
+  return proxyActivities<ExecuteActivities>({
+    taskQueue: executeTaskQueue(call.agentId),
+    activityId: activityIdOf(call.key),
+    summary: toSafeText(call.summary, SUMMARY_CHARACTERS_MAX),
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
+    scheduleToStartTimeout: timings.trustWindowMs,
+    scheduleToCloseTimeout: request.timeoutSeconds * 1000 + EXECUTE_BACKSTOP_MS,
+    retry: { initialInterval: 100, backoffCoefficient: 2, maximumInterval: 10_000 },
+    // Let go only by its own scope, and then without waiting: a paused attempt would hold the turn (A4 of the notes).
+    cancellationType: 'TRY_CANCEL',
+  });
+}
+
+/** Something short at an agent, tried for `tryForMs` in all. */
+export function controlActivities(agentId: AgentId, tryForMs: number, summary: string): ControlActivities {
+  return proxyActivities<ControlActivities>({
+    taskQueue: controlTaskQueue(agentId),
+    summary: toSafeText(summary, SUMMARY_CHARACTERS_MAX),
+    scheduleToCloseTimeout: tryForMs,
+    // A worker that dies in the first try leaves time for a second.
+    startToCloseTimeout: tryForMs / 2,
+    retry: { initialInterval: 100, maximumInterval: 1000 },
+    cancellationType: 'TRY_CANCEL',
+  });
+}

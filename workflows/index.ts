@@ -1,0 +1,2 @@
+/** What the turn worker registers: workflows, and nothing else. */
+export { turn } from './turn.ts';

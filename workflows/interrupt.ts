@@ -1,0 +1,52 @@
+/**
+ * The request to stop the turn, and work that gives way to it.
+ *
+ * Handlers and a workflow cancel only file the request here; the code that waits looks at evidence first, since a
+ * handler runs before a completion that is earlier in history (shared/notes/temporal-live.md A6).
+ */
+import { CancellationScope, condition } from '@temporalio/workflow';
+
+export class Interrupt {
+  isRequested = false;
+
+  /** Takes a cancel of `scope` (for the root: of the workflow) as the request; it reaches nothing else (C6). */
+  follow(scope: CancellationScope): void {
+    scope.cancelRequested.catch(() => {
+      this.isRequested = true;
+    });
+  }
+}
+
+export type Ending<Value> = { readonly value: Value } | { readonly error: unknown };
+
+/** Work in a scope of its own, whose end is a value; inside a shield only `letGo` cancels it. */
+export class Pending<Value> {
+  ending: Ending<Value> | undefined;
+  readonly #scope = new CancellationScope();
+
+  constructor(work: () => Promise<Value>) {
+    this.#scope.run(work).then(
+      (value) => {
+        this.ending ??= { value };
+      },
+      (error: unknown) => {
+        this.ending ??= { error };
+      },
+    );
+  }
+
+  letGo(): void {
+    this.#scope.cancel();
+  }
+}
+
+/** The end of `work`, or undefined when the turn was interrupted before it and the work was let go. */
+export async function untilInterrupted<Value>(
+  interrupt: Interrupt,
+  work: () => Promise<Value>,
+): Promise<Ending<Value> | undefined> {
+  const pending = new Pending(work);
+  await condition(() => pending.ending !== undefined || interrupt.isRequested);
+  if (pending.ending === undefined) pending.letGo();
+  return pending.ending;
+}

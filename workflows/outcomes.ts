@@ -1,0 +1,104 @@
+/** The ends of a call that the workflow itself words, because no agent's answer came with a text. */
+import type { CallOutcome, CommittedCall, Evidence, EvidenceCode } from '../contract/calls.ts';
+import type { RunningCall } from '../contract/activity-interfaces.ts';
+import { FAILURE_CHARACTERS_MAX } from '../contract/limits.ts';
+import type { Target } from '../contract/target.ts';
+import { toSafeText } from '../contract/well-formed.ts';
+
+/** How execute can end without a value: its attempts ended, or no worker took it for the whole trust window. */
+export type LostAttemptCode = Extract<EvidenceCode, 'attempt_ended' | 'trust_window'>;
+
+/** `describeAgent` failed and the row has no target, so the call was never dispatched (E10). */
+export function notDispatched(call: CommittedCall, cause: string): CallOutcome {
+  return {
+    status: 'no_effect',
+    evidence: evidence('not_dispatched', `agent ${call.agentId} could not be asked for a target: ${cause}`),
+    text: safe(
+      `[nothing ran: the workspace agent ${call.agentId} could not be reached (${cause}). ` +
+        `The command was not sent; it is safe to ask for it again.]`,
+    ),
+  };
+}
+
+/** The turn was interrupted before the call had a target. */
+export function canceledBeforeDispatch(): CallOutcome {
+  return {
+    status: 'canceled',
+    evidence: evidence('not_dispatched', 'the turn was interrupted before this call was dispatched'),
+    text: '[not run: the turn was interrupted before this command was started]',
+  };
+}
+
+/** A committed call that can't be carried out and came without its result. */
+export function withoutRequest(): CallOutcome {
+  return {
+    status: 'no_effect',
+    evidence: evidence('invalid_arguments', 'the call was committed without arguments that can be carried out'),
+    text: '[nothing ran: the arguments of this call can not be carried out]',
+  };
+}
+
+/** What closeStep writes for a call of the step that has no target; here only to be shown. */
+export function closedByStore(): Pick<CallOutcome, 'status' | 'evidence'> {
+  return {
+    status: 'no_effect',
+    evidence: evidence('not_dispatched', 'its step was closed before this call was dispatched'),
+  };
+}
+
+/** The turn was interrupted: what is proven never to have run was canceled by it, whoever fenced it first. */
+export function asInterrupted(outcome: CallOutcome): CallOutcome {
+  const neverRan = outcome.evidence.code === 'fenced' || outcome.evidence.code === 'void';
+  return outcome.status === 'no_effect' && neverRan ? { ...outcome, status: 'canceled' } : outcome;
+}
+
+/** Every attempt of execute ended without a value, and the agent says that the command runs: it lives on. */
+export function stillRunning(answer: RunningCall, code: LostAttemptCode, cause: string): CallOutcome {
+  const { handle, evidence: word } = answer;
+  const name = handle === undefined ? '' : ` as process ${handle}`;
+  const words = `[still running${name}: nobody waits for it any more (${cause}). Look at its output before you go on.]`;
+  return {
+    ...answer,
+    status: 'detached',
+    evidence: {
+      ...evidence(code, `${cause}; the agent says that the command runs${name}: ${word.detail}`),
+      ...(word.target === undefined ? {} : { target: word.target }),
+    },
+    text: answer.text ?? safe(words),
+  };
+}
+
+/** Nobody could say what became of a call that may have been dispatched (K2). */
+export function inDoubt(
+  code: LostAttemptCode | 'settle_gave_up',
+  lost: { readonly target: Target; readonly cause: string },
+): CallOutcome {
+  return {
+    status: 'unknown',
+    evidence: { ...evidence(code, lost.cause), target: lost.target },
+    text: safe(
+      `[unknown: it can not be said whether this command ran or how it ended (${lost.cause}). ` +
+        `Check what it would have changed before you run it again.]`,
+    ),
+  };
+}
+
+/** An end that the ledger refuses: an invariant broke, so nothing is claimed but the text that came with it. */
+export function asDefect(outcome: CallOutcome, refusal: string): CallOutcome {
+  const { status: _status, ...rest } = outcome;
+  const detail = `defect: ${outcome.status} by "${outcome.evidence.code}" was refused, ${refusal}`;
+  return {
+    ...rest,
+    status: 'unknown',
+    evidence: { ...outcome.evidence, ...evidence('attempt_ended', detail) },
+    text: `${outcome.text}\n[unknown: the record of this call contradicts itself. Check what it changed before you go on.]`,
+  };
+}
+
+function evidence(code: EvidenceCode, detail: string): Evidence {
+  return { code, detail: safe(detail) };
+}
+
+function safe(text: string): string {
+  return toSafeText(text, FAILURE_CHARACTERS_MAX);
+}
