@@ -28,14 +28,9 @@ export function generateStepWith(
   dependencies: Dependencies,
 ): (input: GenerateStepInput) => Promise<GenerateStepResult> {
   return async (input) => {
-    const { cancellationSignal } = Context.current();
     const stopBeating = startBeating();
     try {
       return await withActivityFailures(() => generateStep(dependencies, input));
-    } catch (error) {
-      // Cancel, pause, reset and shutdown all end this attempt; what the model did until then counts for nothing.
-      if (cancellationSignal.aborted) throw cancellationSignal.reason;
-      throw error;
     } finally {
       stopBeating();
     }

@@ -7,7 +7,9 @@ export function toActivityFailure(error: unknown): unknown {
   if (code === undefined) return error;
   const message = error instanceof Error ? error.message : String(error);
   // The next step follows it as a sentence of its own.
-  return applicationFailure(code, /[.!?]$/.test(message) ? message : `${message}.`, { retryable: FAILURES[code].kind === 'fault' });
+  return applicationFailure(code, /[.!?]$/.test(message) ? message : `${message}.`, {
+    retryable: FAILURES[code].kind === 'fault',
+  });
 }
 
 /** Runs an activity's work; what it throws leaves as a failure that the workflow can tell by its code. */

@@ -95,7 +95,14 @@ async function serve(values: {
     onDefect: (error, context) => report(values.json, error, context),
   });
   const { adopted, settled } = agent.recovered;
-  const ready = { ready: true, address: agent.address, agentId: agent.target.agentId, pid: process.pid, adopted, settled };
+  const ready = {
+    ready: true,
+    address: agent.address,
+    agentId: agent.target.agentId,
+    pid: process.pid,
+    adopted,
+    settled,
+  };
   process.stdout.write(
     values.json
       ? `${JSON.stringify(ready)}\n`

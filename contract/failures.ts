@@ -39,7 +39,7 @@ export const FAILURES = {
     nextStep: 'The machine restarted while the start was on its way: check by hand before running it again.',
   },
   expired: { kind: 'in_doubt', status: 409, nextStep: 'The record of this key is older than what is kept.' },
-  spawn_failed: { kind: 'conflict', status: 409, nextStep: 'Nothing ran; correct the cause and use a new key.' },
+  spawn_failed: { kind: 'conflict', status: 409, nextStep: 'Correct the cause and use a new key.' },
   too_busy: { kind: 'fault', status: 503, nextStep: 'Ask again in a moment.' },
   disk_full: { kind: 'fault', status: 507, nextStep: "Free space where the agent's state folder is, then try again." },
   closing: { kind: 'fault', status: 503, nextStep: 'The agent is shutting down; ask again when it is back.' },

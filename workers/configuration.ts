@@ -58,7 +58,6 @@ const turnSettings = {
 };
 
 export type ExecuteWorkerConfiguration = ReturnType<typeof readExecuteWorkerConfiguration>;
-export type TurnWorkerConfiguration = ReturnType<typeof readTurnWorkerConfiguration>;
 
 /** Throws one `configuration` error naming the setting at fault. The agent's token never comes by a flag: `ps` shows those. */
 export function readExecuteWorkerConfiguration(sources: SettingSources) {

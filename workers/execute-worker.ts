@@ -1,5 +1,6 @@
 /** The execute worker: `node workers/execute-worker.ts --agent unix:/path`. Runs beside its agent and owns nothing. */
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
+import type { NativeConnection } from '@temporalio/worker';
 import { createAgentClient } from '../agent-client/agent-client.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';
 import { AgentError, AgentUnreachable } from '../agent-client/agent-errors.ts';

@@ -9,12 +9,16 @@ import { controlTaskQueue, executeTaskQueue } from '../contract/names.ts';
 import { pause } from './pause.ts';
 
 const INCARNATION_CHARACTERS = 12;
-/** The protocol's number for the activity half of a queue. */
-const ACTIVITY_QUEUE = 2;
+/** The protocol's number for the activity half of a queue; its enum is in a package that only the SDK depends on. */
+// oxlint-disable-next-line typescript/no-unsafe-enum-assignment
+const ACTIVITY_QUEUE = 2 as TaskQueueType;
 const LOOK_MS = 1000;
 /** gRPC status codes: some API keys are good for polling only, and some servers don't know the question. */
 const PERMISSION_DENIED = 7;
 const UNIMPLEMENTED = 12;
+
+type DescribeTaskQueue = NativeConnection['workflowService']['describeTaskQueue'];
+type TaskQueueType = NonNullable<Parameters<DescribeTaskQueue>[0]['taskQueueType']>;
 
 export interface Machine {
   readonly agentId: AgentId;

@@ -8,7 +8,7 @@ import { Interrupt } from './interrupt.ts';
 import { applyToLedger } from './ledger.ts';
 import type { LedgerEvent } from './ledger.ts';
 import { asDefect } from './outcomes.ts';
-import { callViews, newTurnState, recordedEnd } from './turn-state.ts';
+import { callViews, isOpen, newTurnState, recordedEnd } from './turn-state.ts';
 import type { CallRecord, TurnState } from './turn-state.ts';
 
 /** The journal that was dispatched to is not the one that answers. */
@@ -42,7 +42,10 @@ export async function resolveCall(context: TurnContext, record: CallRecord, foun
   const outcome = claim.isLegal ? found : asDefect(found, claim.message);
   if (!claim.isLegal) log.error('the ledger refused an outcome', { key: record.call.key, reason: claim.message });
   const recorded = await storeActivities.recordResult({ chatId, turn, key: record.call.key, outcome });
-  moveCall(context, record, { type: 'resolved', ...recordedEnd(outcome, recorded) });
+  const end = recordedEnd(outcome, recorded);
+  moveCall(context, record, { type: 'resolved', ...end });
+  // A row that holds what the ledger refuses is a defect, logged above; still it is what the model reads (C3).
+  if (isOpen(record)) record.entry = { ...record.entry, status: end.status, result: end };
   // What was known of the agent is wrong; the next call asks anew, however fresh it seems.
   if (CONFLICTS.includes(outcome.evidence.code)) delete context.state.lastTarget;
 }

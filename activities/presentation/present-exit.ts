@@ -16,6 +16,7 @@ export function presentExit(exit: Exit, timeoutSeconds: number | undefined): str
       return `canceled: stopped on request (${how}) ${after}`;
     case 'signal':
       return `ended by a signal that this chat sent (${how}) ${after}`;
+    case undefined:
     default:
       if (exit.signal === undefined) return `exit ${exit.code} ${after}`;
       return `exit ${exit.code} ${after}: died of ${exit.signal}, which Latchkey did not send, or ended with that code itself`;

@@ -250,13 +250,22 @@ export class Supervisor {
       switch (settlement.kind) {
         case 'exited': {
           const { code, endedBootMs } = settlement.exit;
-          const killedBy = killedByOf({ code, endedBootMs, intent: row.killIntent, signalledBootMs: live.signalledBootMs });
+          const killedBy = killedByOf({
+            code,
+            endedBootMs,
+            intent: row.killIntent,
+            signalledBootMs: live.signalledBootMs,
+          });
           const durationMs = Math.max(0, (endedBootMs ?? bootClockMs()) - live.attempt.reservedBootMs);
           calls.settle({ ...base, state: 'exited', exitCode: code, durationMs, ...(killedBy && { killedBy }) });
           break;
         }
         case 'spawn_failed':
-          calls.settle({ ...base, state: 'spawn_failed', reason: SPAWN_FAILURES[settlement.stage] ?? settlement.stage });
+          calls.settle({
+            ...base,
+            state: 'spawn_failed',
+            reason: SPAWN_FAILURES[settlement.stage] ?? settlement.stage,
+          });
           break;
         case 'lost':
           calls.settle({ ...base, state: 'lost', reason: settlement.reason });

@@ -191,7 +191,10 @@ export class CallRows {
   }
 
   setKillIntent(id: number, cause: KillCause): void {
-    this.#sql("UPDATE calls SET kill_intent = ? WHERE id = ? AND state = 'open' AND kill_intent IS NULL").run(cause, id);
+    this.#sql("UPDATE calls SET kill_intent = ? WHERE id = ? AND state = 'open' AND kill_intent IS NULL").run(
+      cause,
+      id,
+    );
   }
 
   /** The journal was replaced: whatever was open can't be vouched for any more. */

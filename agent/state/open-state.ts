@@ -150,5 +150,7 @@ export class AgentState {
 
 /** Lower-case letters and digits, 80 bits: readable in a queue name, never the same twice. */
 function mintId(prefix: string): string {
-  return `${prefix}-${BigInt(`0x${randomBytes(10).toString('hex')}`).toString(36).padStart(16, '0')}`;
+  return `${prefix}-${BigInt(`0x${randomBytes(10).toString('hex')}`)
+    .toString(36)
+    .padStart(16, '0')}`;
 }

@@ -56,11 +56,7 @@ function fenceIdle(context: VerbContext, request: CancelRequest): boolean {
   return false;
 }
 
-async function stopLive(
-  context: VerbContext,
-  request: CancelRequest,
-  live: LiveCommand,
-): Promise<readonly Survivor[]> {
+async function stopLive(context: VerbContext, request: CancelRequest, live: LiveCommand): Promise<readonly Survivor[]> {
   const { supervisor, settings, signal } = context;
   if (live.started === undefined && (await supervisor.fencePending(live)) === 'won') return [];
   if (request.mode === 'fence') return [];

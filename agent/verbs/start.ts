@@ -125,7 +125,11 @@ async function answer(
     case 'fenced':
       throw new CodedError('canceled', `nothing ran and nothing will: ${row.reason ?? 'the key is fenced'}`);
     case 'spawn_failed':
-      throw new CodedError('spawn_failed', `nothing ran: ${row.reason ?? 'the launch failed'}${named(request)}`, 'workdir');
+      throw new CodedError(
+        'spawn_failed',
+        `nothing ran: ${row.reason ?? 'the launch failed'}${named(request)}`,
+        'workdir',
+      );
     case 'void':
       throw new CodedError('start_pending', 'the launch did not get through and nothing ran; ask again');
     case 'open':

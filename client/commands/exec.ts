@@ -41,12 +41,15 @@ export function addExecCommand(program: Command, setExitCode: (code: number) => 
   program
     .command('exec')
     .description('run a command at the agent under a key, at most once')
-    .requiredOption('--key KEY', 'idempotency key, such as 1-build')
-    .option('--chat ID', 'chat that the key belongs to', 'local')
-    .option('--nonce TEXT', 'identity of this very call (default: the key)')
-    .option('--agent ADDRESS', 'unix:/path or http://host:port (default: LATCHKEY_AGENT, else the agent of this folder)')
-    .option('--state DIR', "the agent's state folder: its socket is there")
-    .option('--workdir DIR', 'working directory, relative to the workspace')
+    .requiredOption('--key <KEY>', 'idempotency key, such as 1-build')
+    .option('--chat <ID>', 'chat that the key belongs to', 'local')
+    .option('--nonce <TEXT>', 'identity of this very call (default: the key)')
+    .option(
+      '--agent <ADDRESS>',
+      'unix:/path or http://host:port (default: LATCHKEY_AGENT_ADDRESS, else the agent of this folder)',
+    )
+    .option('--state <DIR>', "the agent's state folder: its socket is there")
+    .option('--workdir <DIR>', 'working directory, relative to the workspace')
     .option('--background', 'start it and leave', false)
     .option('--json', 'one line with the end, instead of the output', false)
     .argument('<command...>', 'one word: shell text; several: a program and its arguments')
@@ -143,9 +146,8 @@ class Exec {
         return await ask();
       } catch (error) {
         const code = findFailureCode(error);
-        const isFirstContact = this.#written === 0 && code === 'agent_unreachable' && !isTold;
         if (this.#signal.aborted || (code !== 'agent_unreachable' && code !== 'start_pending')) throw error;
-        if (isFirstContact || !isTold) process.stderr.write(`${(error as Error).message}; asking again (Ctrl-C leaves)\n`);
+        if (!isTold) process.stderr.write(`${(error as Error).message}; asking again (Ctrl-C leaves)\n`);
         isTold = true;
         await delay(RETRY_MS, undefined, { signal: this.#signal });
       }
@@ -165,7 +167,9 @@ class Exec {
     const { exit } = answer;
     if (this.#flags.json) {
       const { handle, state, total, outputOpen } = answer;
-      process.stdout.write(`${JSON.stringify({ key: this.#key, handle, state, exit, totalBytes: total, outputOpen })}\n`);
+      process.stdout.write(
+        `${JSON.stringify({ key: this.#key, handle, state, exit, totalBytes: total, outputOpen })}\n`,
+      );
     }
     if (exit?.signal !== undefined) process.stderr.write(`ended by ${exit.signal}\n`);
     if (answer.outputOpen) process.stderr.write('something still holds the output and may write more\n');
@@ -176,7 +180,7 @@ class Exec {
 function agentAddress(flags: ExecFlags): string {
   if (flags.agent !== undefined) return flags.agent;
   if (flags.state !== undefined) return `unix:${join(flags.state, 'agent.sock')}`;
-  const configured = process.env['LATCHKEY_AGENT'];
+  const configured = process.env['LATCHKEY_AGENT_ADDRESS'];
   if (configured !== undefined && configured !== '') return configured;
   return `unix:${join(defaultStateFolder(process.cwd(), process.env), 'agent.sock')}`;
 }

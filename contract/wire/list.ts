@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { answerFields, chatIdSchema, exitSchema, handleSchema, keySchema, requestFields, targetSchema } from './envelope.ts';
+import {
+  answerFields,
+  chatIdSchema,
+  exitSchema,
+  handleSchema,
+  keySchema,
+  requestFields,
+  targetSchema,
+} from './envelope.ts';
 import { keyStateSchema } from './probe.ts';
 
 export const listRequestSchema = z.strictObject({

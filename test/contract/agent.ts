@@ -132,7 +132,9 @@ export function agentContract(name: string, open: () => Promise<AgentUnderTest>)
       for (const stranger of strangers) {
         const replaced = { code: 'journal_replaced' };
         const key = keyed(stranger, '12-ran');
-        await expect(client.start(startRequest(stranger, '12-new', logged(folder, '12-new')))).rejects.toMatchObject(replaced);
+        await expect(client.start(startRequest(stranger, '12-new', logged(folder, '12-new')))).rejects.toMatchObject(
+          replaced,
+        );
         await expect(client.probe(key)).rejects.toMatchObject(replaced);
         await expect(client.output(key)).rejects.toMatchObject(replaced);
         await expect(client.cancel({ ...keyed(stranger, '12-new'), mode: 'fence' })).rejects.toMatchObject(replaced);

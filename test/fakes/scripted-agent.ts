@@ -40,7 +40,9 @@ export interface ScriptedAgent {
   close(): Promise<void>;
 }
 
-export async function startScriptedAgent(reply: (request: AgentRequest, count: number) => Reply): Promise<ScriptedAgent> {
+export async function startScriptedAgent(
+  reply: (request: AgentRequest, count: number) => Reply,
+): Promise<ScriptedAgent> {
   const folder = mkdtempSync(join(tmpdir(), 'scripted-agent-'));
   const socketPath = join(folder, 'agent.sock');
   const requests: AgentRequest[] = [];

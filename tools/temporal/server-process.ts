@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { open, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -52,7 +53,7 @@ export async function startServerProcess(request: ServerProcessRequest): Promise
     throw new Error(`${request.executable} ${end}`);
   }
   if (request.outlivesParent) child.unref();
-  const releaseExitHook = request.outlivesParent ? () => undefined : killAtOurExit(child);
+  const releaseExitHook = request.outlivesParent ? () => undefined : endAtOurExit(child, folder);
   return {
     pid,
     hasEnded: () => hasEnded,
@@ -74,10 +75,13 @@ export async function startServerProcess(request: ServerProcessRequest): Promise
 }
 
 /** The last net, for a caller that ends without `stop`: nothing of ours stays behind. */
-function killAtOurExit(child: ChildProcess): () => void {
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
-  return () => void process.removeListener('exit', kill);
+function endAtOurExit(child: ChildProcess, folder: string): () => void {
+  const end = (): void => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', end);
+  return () => void process.removeListener('exit', end);
 }
 
 /** The command line takes its flags from TEMPORAL_* too; a server that we start is set up by our flags alone. */

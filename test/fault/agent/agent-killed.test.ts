@@ -1,7 +1,15 @@
 /** The danger: the agent dies at any point of a start. The run log has at most one line, and the state is true. */
 import { expect, test } from 'vitest';
 import type { CrashPoint } from '../../../agent/crash-points.ts';
-import { AgentProcess, awaitEnd, countRuns, keyed, logged, makeAgentFolder, startRequest } from '../../fixtures/agent-process.ts';
+import {
+  AgentProcess,
+  awaitEnd,
+  countRuns,
+  keyed,
+  logged,
+  makeAgentFolder,
+  startRequest,
+} from '../../fixtures/agent-process.ts';
 import { waitUntil } from '../../fixtures/wait-until.ts';
 
 const START_POINTS: CrashPoint[] = [
@@ -37,7 +45,11 @@ test('D01, L01, K1: the agent killed while a command runs adopts it, and gives t
   const folder = makeAgentFolder();
   const doomed = await AgentProcess.start(folder);
   const target = await doomed.target();
-  const request = startRequest(target, '1-call', logged(folder, '1-call', 'echo before; sleep 1.5; echo after; exit 7'));
+  const request = startRequest(
+    target,
+    '1-call',
+    logged(folder, '1-call', 'echo before; sleep 1.5; echo after; exit 7'),
+  );
   const started = await doomed.client.start(request);
   await doomed.kill();
 

@@ -3,7 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { AgentFolder } from '../../fixtures/agent-process.ts';
-import { AgentProcess, awaitEnd, countRuns, keyed, logged, makeAgentFolder, startRequest } from '../../fixtures/agent-process.ts';
+import {
+  AgentProcess,
+  awaitEnd,
+  countRuns,
+  keyed,
+  logged,
+  makeAgentFolder,
+  startRequest,
+} from '../../fixtures/agent-process.ts';
 
 const MAIN = new URL('../../../agent/main.ts', import.meta.url).pathname;
 
@@ -41,7 +49,10 @@ test('I01, L15: a copied state folder is refused until it is adopted, and then a
   const fresh = await agent.target();
   expect(fresh.agentId).not.toBe(target.agentId);
   await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'journal_replaced' });
-  expect(await agent.client.start({ ...request, target: fresh })).toMatchObject({ outcome: 'attached', state: 'exited' });
+  expect(await agent.client.start({ ...request, target: fresh })).toMatchObject({
+    outcome: 'attached',
+    state: 'exited',
+  });
   expect(countRuns(folder, '1-call')).toBe(1);
 });
 

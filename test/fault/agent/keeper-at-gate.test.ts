@@ -2,7 +2,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AgentProcess, awaitEnd, countRuns, keyed, logged, makeAgentFolder, startRequest } from '../../fixtures/agent-process.ts';
+import {
+  AgentProcess,
+  awaitEnd,
+  countRuns,
+  keyed,
+  logged,
+  makeAgentFolder,
+  startRequest,
+} from '../../fixtures/agent-process.ts';
 import type { KeeperPoint } from '../../fixtures/gated-keeper.ts';
 import { GatedKeeper } from '../../fixtures/gated-keeper.ts';
 import { findMarked } from '../../fixtures/processes.ts';

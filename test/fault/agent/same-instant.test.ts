@@ -1,7 +1,14 @@
 /** The danger: many ask for one key at the same instant. */
 import { expect, test } from 'vitest';
 import { createAgentClient } from '../../../agent-client/agent-client.ts';
-import { AgentProcess, awaitEnd, countRuns, logged, makeAgentFolder, startRequest } from '../../fixtures/agent-process.ts';
+import {
+  AgentProcess,
+  awaitEnd,
+  countRuns,
+  logged,
+  makeAgentFolder,
+  startRequest,
+} from '../../fixtures/agent-process.ts';
 
 const ROUNDS = process.env['LATCHKEY_LONG'] === undefined ? 40 : 200;
 const CALLERS = 50;

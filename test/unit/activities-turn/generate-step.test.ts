@@ -66,27 +66,30 @@ test('C1: no model is asked while a call of the conversation has no result', asy
 
 describe('a target is committed with the calls', () => {
   const model = () => modelOf(callPart('a', '{"command":"ls"}'), FINISH);
-  const scheduled = (agoMs: number) => ({
-    scheduledTimestampMs: Date.now() - agoMs,
-    currentAttemptScheduledTimestampMs: Date.now() - agoMs,
-  });
+  /** By the server's clock: when the activity and when this attempt was scheduled, before now by the worker's clock. */
+  const scheduled = (agoMs: number, attemptAgoMs = agoMs) => {
+    const now = Date.now();
+    return { scheduledTimestampMs: now - agoMs, currentAttemptScheduledTimestampMs: now - attemptAgoMs };
+  };
 
   test.each([
-    ['while it is fresh', { targetAgeMs: 100 }, scheduled(0), TARGET],
-    ['with a worker whose clock is behind', { targetAgeMs: 100 }, scheduled(-60_000), TARGET],
-    ['not when it was old already', { targetAgeMs: 2_000 }, scheduled(0), undefined],
-    ['not when the activity waited for a worker', { targetAgeMs: 0 }, scheduled(2_500), undefined],
-    [
-      'not in a second attempt that comes late by the server',
-      { targetAgeMs: 0 },
-      { scheduledTimestampMs: Date.now() + 60_000, currentAttemptScheduledTimestampMs: Date.now() + 63_000 },
-      undefined,
-    ],
-    ['not when its age is not known', {}, scheduled(0), undefined],
-  ])('%s', async (_name, age, info, expected) => {
+    { name: 'while it is fresh', targetAgeMs: 100, agoMs: 0, isCommitted: true },
+    { name: 'with a worker whose clock is behind', targetAgeMs: 100, agoMs: -60_000, isCommitted: true },
+    { name: 'not when it was old already', targetAgeMs: 2_000, agoMs: 0, isCommitted: false },
+    { name: 'not when the activity waited for a worker', targetAgeMs: 0, agoMs: 2_500, isCommitted: false },
+    {
+      name: 'not in a second attempt that comes late by the server',
+      targetAgeMs: 0,
+      agoMs: -60_000,
+      attemptAgoMs: -63_000,
+      isCommitted: false,
+    },
+    { name: 'not when its age is not known', targetAgeMs: undefined, agoMs: 0, isCommitted: false },
+  ])('$name', async ({ targetAgeMs, agoMs, attemptAgoMs, isCommitted }) => {
     const store = await openStoreWithTurn();
-    const { calls } = await runAttempt(store, model(), { target: TARGET, ...age }, info);
-    expect(calls[0]!.target).toEqual(expected);
+    const age = targetAgeMs === undefined ? {} : { targetAgeMs };
+    const { calls } = await runAttempt(store, model(), { target: TARGET, ...age }, scheduled(agoMs, attemptAgoMs));
+    expect(calls[0]!.target).toEqual(isCommitted ? TARGET : undefined);
   });
 
   test('not when the model took its time', async () => {

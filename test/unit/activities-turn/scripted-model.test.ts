@@ -29,7 +29,13 @@ function answered(...ids: string[]): LanguageModelV4Message {
 
 async function answer(file: string, ...prompt: LanguageModelV4Message[]): Promise<LanguageModelV4StreamPart[]> {
   const { stream } = await resolveModel(`scripted:${file}`, { env: {} }).doStream({ prompt });
-  return Array.fromAsync(stream);
+  return collect(stream);
+}
+
+async function collect(stream: ReadableStream<LanguageModelV4StreamPart>): Promise<LanguageModelV4StreamPart[]> {
+  const parts: LanguageModelV4StreamPart[] = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
 }
 
 async function scriptWith(text: string): Promise<string> {
@@ -111,7 +117,7 @@ test('a pause before each piece ends at once when the call is aborted', async ()
   const abort = new AbortController();
   const model = resolveModel(`scripted:${script}`, { env: {} });
   const { stream } = await model.doStream({ prompt: [USER], abortSignal: abort.signal });
-  const reading = Array.fromAsync(stream);
+  const reading = collect(stream);
   abort.abort();
   await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
 });

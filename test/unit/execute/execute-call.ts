@@ -1,12 +1,13 @@
 /** Runs `execute` in a mock activity context against a scripted agent. */
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { onTestFinished } from 'vitest';
 import { createAgentClient } from '../../../agent-client/agent-client.ts';
 import { createExecuteActivities } from '../../../activities/execute.ts';
 import type { Clock } from '../../../activities/execute/clock.ts';
 import { guardActivity } from '../../../workers/guard-activity.ts';
 import type { ExecuteInput } from '../../../contract/activity-interfaces.ts';
-import type { ExecuteRequest } from '../../../contract/calls.ts';
+import type { CallOutcome, ExecuteRequest } from '../../../contract/calls.ts';
 import type { ChatId, ExecutionKey, Nonce } from '../../../contract/ids.ts';
 import type { ExecuteHeartbeat } from '../../../contract/turn.ts';
 import { SCRIPTED_TARGET, startScriptedAgent } from '../../fakes/scripted-agent.ts';
@@ -74,7 +75,7 @@ export async function prepareExecute(
   const client = createAgentClient({ address: agent.address, answerMarginMs: options.answerMarginMs ?? 5000 });
   const environment = new MockActivityEnvironment(
     { heartbeatTimeoutMs: 4000, ...options.info },
-    { interceptors: [guardActivity] },
+    { interceptors: [guardActivity], logger: new DefaultLogger('ERROR') },
   );
   const beats: ExecuteHeartbeat[] = [];
   environment.on('heartbeat', (details: ExecuteHeartbeat) => beats.push(details));
@@ -88,6 +89,7 @@ export async function prepareExecute(
     client,
     environment,
     beats,
-    run: (input: ExecuteInput = executeInput()) => environment.run(activities.execute, input),
+    run: (input: ExecuteInput = executeInput()) =>
+      environment.run<[ExecuteInput], CallOutcome, typeof activities.execute>(activities.execute, input),
   };
 }

@@ -61,7 +61,11 @@ test('an interrupt leaves a real exit, a failed start and doubt as they are', ()
 test('what still runs keeps its handle, its output and the text that came with them', () => {
   const output = { totalBytes: 9, omittedBytes: 0, outputOpen: true };
   expect(stillRunning({ ...running, text: 'so far', output, target }, 'attempt_ended', 'lost')).toMatchObject({
-    ...{ status: 'detached', handle: 'p1', text: 'so far', output, target },
+    status: 'detached',
+    handle: 'p1',
+    text: 'so far',
+    output,
+    target,
     evidence: { code: 'attempt_ended', target },
   });
 });
