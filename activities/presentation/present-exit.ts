@@ -23,8 +23,9 @@ export function presentExit(exit: Exit, timeoutSeconds: number | undefined): str
   }
 }
 
-/** `0.3 s`, `59.9 s`, `2 min 5 s`, `1 h 0 min`. */
+/** `12 ms`, `0.3 s`, `59.9 s`, `2 min 5 s`, `1 h 0 min`. */
 export function presentDuration(durationMs: number): string {
+  if (durationMs < 100) return `${Math.round(durationMs)} ms`;
   const tenths = Math.round(durationMs / 100);
   if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);

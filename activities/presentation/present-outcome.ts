@@ -49,7 +49,8 @@ function statusLine(facts: OutcomeFacts): string {
           `(${evidence.detail}). This is a defect of the system, not of the command`
         );
       }
-      return `nothing ran: ${evidence.detail}`;
+      // The agent says so in these words itself.
+      return evidence.detail.startsWith('nothing ran') ? evidence.detail : `nothing ran: ${evidence.detail}`;
   }
 }
 
