@@ -13,6 +13,7 @@ import { follow } from './execute/follow.ts';
 import { readEarlierBeat } from './execute/earlier-beat.ts';
 import { startPulse } from './execute/pulse.ts';
 import { openTrustWindow } from './execute/trust-window.ts';
+import { faultPoint } from './fault-points.ts';
 
 /** Short enough for a fresh last line in the Temporal UI; shorter still where the heartbeat is. */
 const WAIT_MS_MAX = 2000;
@@ -53,7 +54,9 @@ async function execute(client: AgentClient, clock: Clock, input: ExecuteInput): 
     awaySince: earlier?.unreachableSince,
   };
   try {
-    return await run(attempt);
+    const outcome = await run(attempt);
+    faultPoint('execute-before-report');
+    return outcome;
   } finally {
     pulse.stop();
   }

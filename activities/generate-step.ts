@@ -8,6 +8,7 @@ import { TARGET_FRESH_MS } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
 import type { StepAttempt } from '../store/steps.ts';
 import type { Store } from '../store/store.ts';
+import { faultPoint } from './fault-points.ts';
 import { startAge } from './model/activity-age.ts';
 import { startBeating } from './model/beat.ts';
 import { buildPrompt } from './model/build-prompt.ts';
@@ -53,13 +54,16 @@ async function generateStep(dependencies: Dependencies, input: GenerateStepInput
   if (begun.state === 'committed') return begun.result;
   const generated = await askModel(dependencies, input, begun.attempt);
   const target = freshTarget(input, ageMs());
-  return store.commitStep(begun.attempt, {
+  faultPoint('generate-before-commit');
+  const committed = await store.commitStep(begun.attempt, {
     text: generated.text,
     calls: draftCalls(generated.calls, { showCommands }),
     agentId,
     usage: generated.usage,
     ...(target === undefined ? {} : { target }),
   });
+  faultPoint('generate-after-commit');
+  return committed;
 }
 
 async function askModel(

@@ -11,7 +11,7 @@ export type FingerprintInput = Pick<StartRequest, 'chatId' | 'nonce' | 'command'
 
 export function fingerprintOf(request: FingerprintInput, environmentKey: string): string {
   const environment = Object.entries(request.env ?? {})
-    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, value]) => [name, createHmac('sha256', environmentKey).update(value).digest('hex')]);
   const canonical = JSON.stringify([
     'latchkey-fingerprint-1',

@@ -5,7 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { FailureCode } from '../contract/failures.ts';
 import { CodedError, FAILURES, findFailureCode } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';

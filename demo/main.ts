@@ -10,7 +10,6 @@ import { startTurn } from '../client/start-turn.ts';
 import type { TurnHandle } from '../client/start-turn.ts';
 import { createAgentClient } from '../agent-client/agent-client.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
-import type { AgentId } from '../contract/ids.ts';
 import { parseChatId } from '../contract/ids.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -127,7 +126,7 @@ async function begin(scene: Scene): Promise<{ client: Client; handle: TurnHandle
   const agentClient = createAgentClient({ address: stage.agentAddress });
   const { agentId } = await agentClient.info({});
   await agentClient.close();
-  await store.createChat({ chatId: CHAT, agentId: agentId as AgentId });
+  await store.createChat({ chatId: CHAT, agentId });
   await store.enqueueUserMessage({ chatId: CHAT, clientMessageId: 'demo-1', text: USER_TEXT });
   const turn = await store.reserveNextTurn(CHAT);
   const client = await connectClient({ address: server.address, namespace: server.namespace });
@@ -137,7 +136,7 @@ async function begin(scene: Scene): Promise<{ client: Client; handle: TurnHandle
     input: {
       chatId: CHAT,
       turn,
-      agentId: agentId as AgentId,
+      agentId,
       model: `scripted:${stage.script}`,
       timings: { heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS },
     },

@@ -11,8 +11,8 @@ import { endByWord, endDetached, endOfProcess, VIEW } from './endings.ts';
 const KILL_MARGIN_MS = 10_000;
 /** The agent waits up to 30 s for the reader of an ended command; then the output is as good as it gets. */
 const SETTLE_MS_MAX = 35_000;
-/** An answer comes at once when the output of an ended command isn't complete yet: not asked in a tight loop. */
-const SETTLE_PAUSE_MS = 50;
+/** After an answer that came sooner than it might have, so that no agent in whatever state is asked in a tight loop. */
+const PAUSE_MS = 50;
 
 /**
  * The budget counts from the original start by the agent's boot clock (C4), so an attempt that attached late waits
@@ -28,6 +28,7 @@ export async function follow(attempt: Attempt, ageMs: number): Promise<CallOutco
     const isSettling = endedSinceMs !== undefined;
     const isLastLook = isSettling ? clock.bootMs() - (endedSinceMs ?? 0) > SETTLE_MS_MAX : leftMs <= 0;
     const waitMs = isSettling ? attempt.waitMs : Math.min(attempt.waitMs, leftMs);
+    const askedAtMs = clock.bootMs();
     const asked = await look(attempt, isLastLook ? 0 : waitMs, isLastLook);
     if (asked.kind !== 'answer') return endByWord(attempt, asked);
     const { answer } = asked;
@@ -39,15 +40,14 @@ export async function follow(attempt: Attempt, ageMs: number): Promise<CallOutco
     }
     if (answer.exit !== undefined) {
       endedSinceMs ??= clock.bootMs();
-      await clock.sleep(SETTLE_PAUSE_MS, signal);
+      await clock.sleep(PAUSE_MS, signal);
       continue;
     }
-    if (isLastLook && answer.ageMs >= limitMs) {
-      return endDetached(attempt, 'budget', { startedAt: answer.startedAt, answer });
-    }
+    if (isLastLook) return endDetached(attempt, 'budget', { startedAt: answer.startedAt, answer });
     // Rounded up: a wait of a fraction of a millisecond would be asked for without end.
     leftMs = Math.ceil(limitMs - answer.ageMs);
     attempt.pulse.tell({ bytes: answer.total, lastLine: answer.lastLine, target: attempt.target });
+    if (clock.bootMs() - askedAtMs < waitMs / 2) await clock.sleep(PAUSE_MS, signal);
   }
 }
 

@@ -7,6 +7,8 @@ const scriptSchema = z.strictObject({
   steps: z
     .array(
       z.strictObject({
+        /** The answer is held back until this file is there, so that a test can do something in the meantime. */
+        holdUntilFile: z.string().optional(),
         text: z.string().optional(),
         calls: z
           .array(

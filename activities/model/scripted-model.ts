@@ -2,6 +2,7 @@
  * A model that reads its answers from a file: for tests, the demo and work without a key. It keeps nothing: which step
  * comes next follows from the prompt, so it survives a restart of the worker. It is as strict as a real provider.
  */
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   LanguageModelV4,
@@ -16,6 +17,7 @@ import type { Script } from './script-file.ts';
 import { promptRefusal, refuseBrokenPrompt } from './strict-prompt.ts';
 
 const PIECE_CHARACTERS = 16;
+const HOLD_LOOK_MS = 50;
 
 const USAGE: LanguageModelV4Usage = {
   inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
@@ -42,7 +44,7 @@ export function createScriptedModel(file: string): LanguageModelV4 {
 
 async function findAnswer(
   file: string,
-  { prompt }: LanguageModelV4CallOptions,
+  { prompt, abortSignal }: LanguageModelV4CallOptions,
 ): Promise<{ content: LanguageModelV4Content[]; delayMs: number }> {
   const script = await readScript(file);
   refuseBrokenPrompt(prompt);
@@ -51,7 +53,12 @@ async function findAnswer(
   const step = script.steps[index];
   if (step === undefined)
     throw promptRefusal(`the script ${file} has ${script.steps.length} steps, and no step ${index + 1}`);
+  if (step.holdUntilFile !== undefined) await waitForFile(step.holdUntilFile, abortSignal);
   return { content: contentOf(step), delayMs: script.delayMs ?? 0 };
+}
+
+async function waitForFile(file: string, signal: AbortSignal | undefined): Promise<void> {
+  while (!existsSync(file)) await sleep(HOLD_LOOK_MS, undefined, signal === undefined ? {} : { signal });
 }
 
 function contentOf(step: Script['steps'][number]): LanguageModelV4Content[] {

@@ -53,7 +53,7 @@ export class Supervisor {
   readonly #live = new Map<number, LiveCommand>();
   readonly #limit = pLimit(LAUNCHES_SIDE_BY_SIDE);
   readonly #closing = new AbortController();
-  readonly #bootId = bootId();
+  readonly bootId = bootId();
   readonly #pidNamespace = pidNamespace();
 
   constructor(options: SupervisorOptions) {
@@ -77,7 +77,7 @@ export class Supervisor {
     return {
       callId,
       attempt,
-      bootId: this.#bootId,
+      bootId: this.bootId,
       pidNamespace: this.#pidNamespace,
       reservedBootMs: bootClockMs(),
       reservedAt: new Date().toISOString(),
@@ -207,7 +207,7 @@ export class Supervisor {
   }
 
   #look(live: LiveCommand): Settlement {
-    const isSameBoot = live.attempt.bootId === this.#bootId;
+    const isSameBoot = live.attempt.bootId === this.bootId;
     return settleAttempt({
       folder: live.folder,
       isSameBoot,

@@ -21,7 +21,7 @@ export interface KeyDescription {
   readonly reason?: string;
 }
 
-const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number as number, name]));
+const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
 export function exitOf(row: CallRow): WireExit | undefined {
   if (row.state !== 'exited' || row.exitCode === null) return undefined;
@@ -53,7 +53,12 @@ export function describeKey(context: VerbContext, row: CallRow): KeyDescription 
 /** The original start: wall clock for people, age by the boot clock for budgets (C4). */
 export function startOf(context: VerbContext, row: CallRow): { readonly startedAt: string; readonly ageMs: number } {
   const attempt = context.state.calls.requireAttempt(row.id, row.attempt);
-  return { startedAt: attempt.reservedAt, ageMs: Math.max(0, bootClockMs() - attempt.reservedBootMs) };
+  // The boot clock of another boot says nothing about now; then the wall clock is the best there is.
+  const ageMs =
+    attempt.bootId === context.supervisor.bootId
+      ? bootClockMs() - attempt.reservedBootMs
+      : Date.now() - Date.parse(attempt.reservedAt);
+  return { startedAt: attempt.reservedAt, ageMs: Math.max(0, ageMs) };
 }
 
 /** For rows that are a process: open, exited or lost. */

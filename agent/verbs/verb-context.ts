@@ -1,6 +1,6 @@
 /** What every verb works with, and what every verb by target checks first. */
 import { CodedError } from '../../contract/failures.ts';
-import type { ChatId, ExecutionKey, Nonce } from '../../contract/ids.ts';
+import type { ChatId, Nonce } from '../../contract/ids.ts';
 import type { Target } from '../../contract/target.ts';
 import type { Supervisor } from '../commands/supervisor.ts';
 import type { CallRow } from '../journal/call-rows.ts';
@@ -49,11 +49,4 @@ export function requireNonce(row: CallRow, nonce: Nonce): void {
 /** An absent key of a message at or under the cutoff was known once; what became of it is not kept any more. */
 export function isBelowCutoff(context: VerbContext, chatId: ChatId, messageId: number): boolean {
   return messageId <= context.state.calls.chat(chatId).cutoff;
-}
-
-export interface KeyedRequest {
-  readonly target: Target;
-  readonly chatId: ChatId;
-  readonly key: ExecutionKey;
-  readonly nonce: Nonce;
 }

@@ -85,7 +85,7 @@ export function agentContract(name: string, open: () => Promise<AgentUnderTest>)
     test('A10: bad requests get 400 with a code and the field, record nothing, and leave the key usable', async () => {
       const { client, target, folder, post } = await open();
       const good = { protocol: 1, ...startRequest(target, '10-call', logged(folder, '10-call')) };
-      const without = (field: string) => Object.fromEntries(Object.entries(good).filter(([name]) => name !== field));
+      const without = (field: string) => Object.fromEntries(Object.entries(good).filter(([other]) => other !== field));
       const cases: [string, unknown, string][] = [
         ['an empty key', { ...good, key: '' }, 'key'],
         ['a missing key', without('key'), 'key'],

@@ -1,5 +1,5 @@
 /** The danger: the agent dies at any point of a start. The run log has at most one line, and the state is true. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CrashPoint } from '../../../agent/crash-points.ts';
 import {
   AgentProcess,
@@ -41,30 +41,32 @@ for (const point of START_POINTS) {
   });
 }
 
-test('D01, L01, K1: the agent killed while a command runs adopts it, and gives the real result', async () => {
-  const folder = makeAgentFolder();
-  const doomed = await AgentProcess.start(folder);
-  const target = await doomed.target();
-  const request = startRequest(
-    target,
-    '1-call',
-    logged(folder, '1-call', 'echo before; sleep 1.5; echo after; exit 7'),
-  );
-  const started = await doomed.client.start(request);
-  await doomed.kill();
+describe('L01: an agent killed while a command runs, and restarted in the same boot', () => {
+  test('D01, K1: adopts the command, and gives the real result', async () => {
+    const folder = makeAgentFolder();
+    const doomed = await AgentProcess.start(folder);
+    const target = await doomed.target();
+    const request = startRequest(
+      target,
+      '1-call',
+      logged(folder, '1-call', 'echo before; sleep 1.5; echo after; exit 7'),
+    );
+    const started = await doomed.client.start(request);
+    await doomed.kill();
 
-  const agent = await AgentProcess.start(folder);
-  expect(agent.log).toContain('1 commands adopted');
-  expect(await agent.client.probe(keyed(target, '1-call'))).toMatchObject({ state: 'running' });
-  const attached = await agent.client.start(request);
-  if (started.outcome === 'absent') throw new Error();
-  expect(attached).toMatchObject({ outcome: 'attached', handle: started.handle, startedAt: started.startedAt });
-  expect(await awaitEnd(agent.client, target, '1-call')).toMatchObject({
-    state: 'exited',
-    exit: { code: 7 },
-    text: 'before\nafter\n',
+    const agent = await AgentProcess.start(folder);
+    expect(agent.log).toContain('1 commands adopted');
+    expect(await agent.client.probe(keyed(target, '1-call'))).toMatchObject({ state: 'running' });
+    const attached = await agent.client.start(request);
+    if (started.outcome === 'absent') throw new Error();
+    expect(attached).toMatchObject({ outcome: 'attached', handle: started.handle, startedAt: started.startedAt });
+    expect(await awaitEnd(agent.client, target, '1-call')).toMatchObject({
+      state: 'exited',
+      exit: { code: 7 },
+      text: 'before\nafter\n',
+    });
+    expect(countRuns(folder, '1-call')).toBe(1);
   });
-  expect(countRuns(folder, '1-call')).toBe(1);
 });
 
 test('L02: an agent killed after the reserve finds the key void, and a plain start runs it as attempt 2', async () => {

@@ -1,7 +1,7 @@
 /** The danger: the state folder is copied, restored, wiped or shared. A key that ran before never runs again. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentFolder } from '../../fixtures/agent-process.ts';
 import {
   AgentProcess,
@@ -32,28 +32,30 @@ function adopt(folder: AgentFolder): string {
   });
 }
 
-test('I01, L15: a copied state folder is refused until it is adopted, and then a key that ran never runs again', async () => {
-  const folder = makeAgentFolder();
-  const { target, request } = await ranOnce(folder);
-  renameSync(folder.state, `${folder.state}.original`);
-  execFileSync('cp', ['-a', `${folder.state}.original`, folder.state]);
+describe('L15: a folder restored by cp -a', () => {
+  test('I01: is refused until it is adopted, and then a key that ran never runs again', async () => {
+    const folder = makeAgentFolder();
+    const { target, request } = await ranOnce(folder);
+    renameSync(folder.state, `${folder.state}.original`);
+    execFileSync('cp', ['-a', `${folder.state}.original`, folder.state]);
 
-  const refused = AgentProcess.spawn(folder);
-  await refused.ended();
-  expect(refused.child.exitCode).toBe(1);
-  expect(refused.log).toContain('latchkey agent adopt');
-  expect(refused.log).not.toContain('    at ');
+    const refused = AgentProcess.spawn(folder);
+    await refused.ended();
+    expect(refused.child.exitCode).toBe(1);
+    expect(refused.log).toContain('latchkey agent adopt');
+    expect(refused.log).not.toContain('    at ');
 
-  expect(adopt(folder)).toContain('adopted as a-');
-  const agent = await AgentProcess.start(folder);
-  const fresh = await agent.target();
-  expect(fresh.agentId).not.toBe(target.agentId);
-  await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'journal_replaced' });
-  expect(await agent.client.start({ ...request, target: fresh })).toMatchObject({
-    outcome: 'attached',
-    state: 'exited',
+    expect(adopt(folder)).toContain('adopted as a-');
+    const agent = await AgentProcess.start(folder);
+    const fresh = await agent.target();
+    expect(fresh.agentId).not.toBe(target.agentId);
+    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'journal_replaced' });
+    expect(await agent.client.start({ ...request, target: fresh })).toMatchObject({
+      outcome: 'attached',
+      state: 'exited',
+    });
+    expect(countRuns(folder, '1-call')).toBe(1);
   });
-  expect(countRuns(folder, '1-call')).toBe(1);
 });
 
 test('I01: a folder renamed and renamed back starts as it was', async () => {
@@ -79,27 +81,29 @@ test('D05: a wiped folder is another agent with another journal, and refuses wha
   expect(countRuns(folder, '1-call')).toBe(1);
 });
 
-test('I01, L16: a journal overwritten in place with an older one is noticed by the sequence witness', async () => {
-  const folder = makeAgentFolder();
-  const first = await AgentProcess.start(folder);
-  const target = await first.target();
-  await first.kill('SIGTERM');
-  cpSync(`${folder.state}/journal.db`, `${folder.root}/backup.db`);
+describe('L16: a journal overwritten in place in one boot', () => {
+  test('I01: is noticed by the sequence witness; nothing runs twice', async () => {
+    const folder = makeAgentFolder();
+    const first = await AgentProcess.start(folder);
+    const target = await first.target();
+    await first.kill('SIGTERM');
+    cpSync(`${folder.state}/journal.db`, `${folder.root}/backup.db`);
 
-  const second = await AgentProcess.start(folder);
-  const request = startRequest(target, '16-call', logged(folder, '16-call'));
-  await second.client.start(request);
-  await awaitEnd(second.client, target, '16-call');
-  await second.kill('SIGTERM');
-  for (const name of ['journal.db', 'journal.db-wal', 'journal.db-shm']) {
-    if (existsSync(`${folder.state}/${name}`)) rmSync(`${folder.state}/${name}`);
-  }
-  execFileSync('cp', [`${folder.root}/backup.db`, `${folder.state}/journal.db`]);
+    const second = await AgentProcess.start(folder);
+    const request = startRequest(target, '16-call', logged(folder, '16-call'));
+    await second.client.start(request);
+    await awaitEnd(second.client, target, '16-call');
+    await second.kill('SIGTERM');
+    for (const name of ['journal.db', 'journal.db-wal', 'journal.db-shm']) {
+      if (existsSync(`${folder.state}/${name}`)) rmSync(`${folder.state}/${name}`);
+    }
+    execFileSync('cp', [`${folder.root}/backup.db`, `${folder.state}/journal.db`]);
 
-  const third = await AgentProcess.start(folder);
-  expect((await third.target()).journalId).not.toBe(target.journalId);
-  await expect(third.client.start(request)).rejects.toMatchObject({ code: 'journal_replaced' });
-  expect(countRuns(folder, '16-call')).toBe(1);
+    const third = await AgentProcess.start(folder);
+    expect((await third.target()).journalId).not.toBe(target.journalId);
+    await expect(third.client.start(request)).rejects.toMatchObject({ code: 'journal_replaced' });
+    expect(countRuns(folder, '16-call')).toBe(1);
+  });
 });
 
 test('I01: a rollback under a running agent is noticed by the sequence that its caller has seen', async () => {

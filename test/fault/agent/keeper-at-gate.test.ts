@@ -1,7 +1,7 @@
 /** The danger: the agent restarts while a keeper may still claim or exec. Nothing that can still run is called void. */
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   AgentProcess,
   awaitEnd,
@@ -43,22 +43,23 @@ const CLAIMED: [string, KeeperPoint, ((text: string) => string) | undefined][] =
   ['just before its child writes `started`', 'before-started', undefined],
 ];
 
-for (const [how, point, change] of CLAIMED) {
-  test(`D08, L04: a keeper that stands ${how} over an agent restart is pending, never void, and runs once`, async () => {
-    const { folder, keeper, target, request } = await killAgentAtGate(point, change);
-    const agent = await AgentProcess.start(folder, { env: keeper.env });
-    expect(await agent.client.probe(keyed(target, '8-call'))).toMatchObject({ state: 'pending' });
-    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
-    await keeper.open();
-    expect(await awaitEnd(agent.client, target, '8-call')).toMatchObject({ exit: { code: 7 }, text: 'out\n' });
-    expect(await agent.client.start(request)).toMatchObject({ outcome: 'attached', launches: 1 });
-    expect(countRuns(folder, '8-call')).toBe(1);
-  });
-}
+describe('L04: the agent killed just after launch, while the keeper has its claim and holds the FIFO', () => {
+  for (const [how, point, change] of CLAIMED) {
+    test(`D08: a keeper that stands ${how} over an agent restart is pending, never void, and runs once`, async () => {
+      const { folder, keeper, target, request } = await killAgentAtGate(point, change);
+      const agent = await AgentProcess.start(folder, { env: keeper.env });
+      expect(await agent.client.probe(keyed(target, '8-call'))).toMatchObject({ state: 'pending' });
+      await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
+      await keeper.open();
+      expect(await awaitEnd(agent.client, target, '8-call')).toMatchObject({ exit: { code: 7 }, text: 'out\n' });
+      expect(await agent.client.start(request)).toMatchObject({ outcome: 'attached', launches: 1 });
+      expect(countRuns(folder, '8-call')).toBe(1);
+    });
+  }
+});
 
-test.skipIf(!canMakeNamespaces)(
-  'D08, L05: the same when the agent comes back in another pid namespace, where identity says nothing',
-  async () => {
+describe.skipIf(!canMakeNamespaces)('L05: the same in another pid namespace, where identity says nothing', () => {
+  test('D08: a keeper with an empty claim is pending, never void, and runs once', async () => {
     const { folder, keeper, target, request } = await killAgentAtGate('after-claim', withEmptyClaim);
     const launcher = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
     const agent = await AgentProcess.start(folder, { env: keeper.env, launcher });
@@ -67,23 +68,25 @@ test.skipIf(!canMakeNamespaces)(
     expect(await awaitEnd(agent.client, target, '8-call')).toMatchObject({ exit: { code: 7 }, text: 'out\n' });
     expect(await agent.client.start(request)).toMatchObject({ outcome: 'attached', launches: 1 });
     expect(countRuns(folder, '8-call')).toBe(1);
-  },
-);
+  });
+});
 
-test('D08, L06: a keeper killed before its child writes `started` leaves the key pending while the child can still exec', async () => {
-  const { folder, keeper, target, request, standing } = await killAgentAtGate('before-started');
-  const keeperPid = findMarked(keeper.script).find(({ pid }) => isParentOf(pid, standing))?.pid;
-  if (keeperPid === undefined) throw new Error('no keeper found');
-  process.kill(keeperPid, 'SIGKILL');
-  const agent = await AgentProcess.start(folder, { env: keeper.env });
-  expect(await agent.client.probe(keyed(target, '8-call'))).toMatchObject({ state: 'pending' });
-  await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
-  await keeper.open();
-  // The command runs, but nobody is left to learn its exit code.
-  const end = await awaitEnd(agent.client, target, '8-call');
-  expect(end).toMatchObject({ state: 'lost', text: 'out\n' });
-  expect(countRuns(folder, '8-call')).toBe(1);
-  expect(await agent.client.start(request)).toMatchObject({ outcome: 'attached', state: 'lost' });
+describe("L06: a keeper killed between fork and its child's `started`", () => {
+  test('D08: leaves the key pending, never void, while the child can still exec; one run', async () => {
+    const { folder, keeper, target, request, standing } = await killAgentAtGate('before-started');
+    const keeperPid = findMarked(keeper.script).find(({ pid }) => isParentOf(pid, standing))?.pid;
+    if (keeperPid === undefined) throw new Error('no keeper found');
+    process.kill(keeperPid, 'SIGKILL');
+    const agent = await AgentProcess.start(folder, { env: keeper.env });
+    expect(await agent.client.probe(keyed(target, '8-call'))).toMatchObject({ state: 'pending' });
+    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
+    await keeper.open();
+    // The command runs, but nobody is left to learn its exit code.
+    const end = await awaitEnd(agent.client, target, '8-call');
+    expect(end).toMatchObject({ state: 'lost', text: 'out\n' });
+    expect(countRuns(folder, '8-call')).toBe(1);
+    expect(await agent.client.start(request)).toMatchObject({ outcome: 'attached', state: 'lost' });
+  });
 });
 
 test('D08: a keeper that had not claimed loses to the restarted agent and runs nothing; a new start runs once', async () => {
@@ -98,24 +101,26 @@ test('D08: a keeper that had not claimed loses to the restarted agent and runs n
   expect(countRuns(folder, '8-call')).toBe(1);
 });
 
-test('B02, B09, L08: a cancel takes the claim of a pending start; the keeper hangs on and wedges nothing', async () => {
-  const folder = makeAgentFolder();
-  const keeper = new GatedKeeper(folder.root, 'before-claim');
-  const agent = await AgentProcess.start(folder, { env: keeper.env });
-  const target = await agent.target();
-  const request = startRequest(target, '2-call', logged(folder, '2-call'), { waitMs: 0 });
-  await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
-  const standing = await keeper.reached();
-  const began = performance.now();
-  expect(await agent.client.cancel({ ...keyed(target, '2-call'), mode: 'kill' })).toMatchObject({ state: 'fenced' });
-  expect(performance.now() - began).toBeLessThan(2000);
-  await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
-  await keeper.open();
-  await waitUntil('the late keeper has left', () => !findMarked(keeper.script).some(({ pid }) => pid === standing));
-  await agent.kill();
-  const next = await AgentProcess.start(folder);
-  await expect(next.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
-  expect(countRuns(folder, '2-call')).toBe(0);
+describe('L08: an interrupt on a pending start takes its claim, and a second start arrives', () => {
+  test('B02, B09: the key is fenced and runs nothing; the keeper hangs on and wedges nothing', async () => {
+    const folder = makeAgentFolder();
+    const keeper = new GatedKeeper(folder.root, 'before-claim');
+    const agent = await AgentProcess.start(folder, { env: keeper.env });
+    const target = await agent.target();
+    const request = startRequest(target, '2-call', logged(folder, '2-call'), { waitMs: 0 });
+    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
+    const standing = await keeper.reached();
+    const began = performance.now();
+    expect(await agent.client.cancel({ ...keyed(target, '2-call'), mode: 'kill' })).toMatchObject({ state: 'fenced' });
+    expect(performance.now() - began).toBeLessThan(2000);
+    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
+    await keeper.open();
+    await waitUntil('the late keeper has left', () => !findMarked(keeper.script).some(({ pid }) => pid === standing));
+    await agent.kill();
+    const next = await AgentProcess.start(folder);
+    await expect(next.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
+    expect(countRuns(folder, '2-call')).toBe(0);
+  });
 });
 
 test('B02: a cancel that loses the claim kills what won it, and leaves nothing over', async () => {

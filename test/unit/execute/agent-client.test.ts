@@ -48,7 +48,7 @@ describe("the agent's client", () => {
     expect(error).toMatchObject({ code: 'input_mismatch', message: 'another nonce', answeredBy: SCRIPTED_TARGET });
   });
 
-  test('A12: an answer of another journal than the one that was asked is refused', async () => {
+  test('an answer of another journal than the one that was asked is refused (part of A12)', async () => {
     const by = { ...SCRIPTED_TARGET, journalId: 'journal-2' as JournalId };
     const { client } = await clientOf({ answer: { state: 'absent' }, by });
     await expect(client.probe(PROBE)).rejects.toMatchObject({ code: 'journal_replaced', answeredBy: by });

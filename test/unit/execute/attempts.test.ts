@@ -56,6 +56,16 @@ describe('letting go', () => {
 });
 
 describe('what one attempt leaves to the next', () => {
+  test('C5: a silent command is beaten for by a timer, also while its agent is slow', async () => {
+    const { beats, environment, run } = await prepareExecute(byVerb({ start: { answer: STARTED }, output: 'hang' }), {
+      info: { heartbeatTimeoutMs: 400 },
+    });
+    const ended = run().catch((error: unknown) => error);
+    await expect.poll(() => beats.filter(({ phase }) => phase === 'running').length).toBeGreaterThan(3);
+    environment.cancel('CANCELLED');
+    expect(await ended).toBeInstanceOf(CancelledFailure);
+  });
+
   test('K5: only an answer puts a handle into the heartbeat', async () => {
     const { beats, run } = await prepareExecute(
       byVerb({
@@ -109,7 +119,7 @@ describe('what one attempt leaves to the next', () => {
     expect(agent.requests.filter(({ verb }) => verb === 'start')).toHaveLength(1);
   });
 
-  test('I01: the highest sequence that was seen goes along with the next request', async () => {
+  test('the highest sequence that was seen goes along with the next request (part of I01)', async () => {
     const { agent, run } = await prepareExecute(
       byVerb({
         start: { answer: STARTED, by: { ...SCRIPTED_TARGET, sequence: 9 } },
@@ -131,20 +141,20 @@ describe('an attempt that did not beat in time', () => {
     return { clock, pulse };
   }
 
-  test('L22: starts nothing, also when it has beaten again since', () => {
+  test('starts nothing, also when it has beaten again since (part of L22)', () => {
     const { clock, pulse } = pulseWithClock();
     clock.advance(4001);
     pulse.tell({ phase: 'unreachable' });
     expect(() => pulse.requireLive()).toThrow(/did not beat/);
   });
 
-  test('L23: a short pause changes nothing', () => {
+  test('a short pause changes nothing (part of L23)', () => {
     const { clock, pulse } = pulseWithClock();
     clock.advance(3999);
     expect(() => pulse.requireLive()).not.toThrow();
   });
 
-  test('L22: leaves the key to the next attempt by a retryable failure', async () => {
+  test('leaves the key to the next attempt by a retryable failure (part of L22)', async () => {
     const clock = createManualClock();
     const { agent, run } = await prepareExecute(
       byVerb({

@@ -112,7 +112,7 @@ describe('cancelCall', () => {
     expect((await cancel('fence')).outcome).toMatchObject({ status: 'exited', text: '[exit 0 after 0.9 s]' });
   });
 
-  test('L26: journal_replaced by the same agent is unknown; by another agent it proves nothing', async () => {
+  test('journal_replaced by the same agent is unknown; by another agent it proves nothing (part of L26)', async () => {
     const same = { ...SCRIPTED_TARGET, journalId: 'journal-2' as JournalId };
     const first = await prepareControl(byVerb({ cancel: { refuse: 'journal_replaced', by: same } }));
     expect((await first.cancel('fence')).outcome).toMatchObject({

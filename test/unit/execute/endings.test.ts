@@ -42,7 +42,7 @@ describe('a command that ended', () => {
     expect(first.text).toBe('a\nb\n[exit 0 after 1 min 5 s]');
   });
 
-  test('E14: random bytes become well-formed text whose JSON is bounded', async () => {
+  test('random bytes become well-formed text whose JSON is bounded (part of E14)', async () => {
     const noise = Buffer.from(Array.from({ length: 32 * 1024 }, (_, index) => (index * 7919 + (index >> 3)) % 256));
     const { run } = await prepareExecute(byVerb({ start, output: { answer: exited(noise) } }));
     const outcome = await run();
@@ -175,7 +175,7 @@ describe('doubt', () => {
   test.each([
     ['another agent', { ...SCRIPTED_TARGET, agentId: 'agent-2' as AgentId }],
     ['another journal with a refusal of its own', { ...SCRIPTED_TARGET, journalId: 'journal-2' as JournalId }],
-  ])('E12, K5: the word of %s ends nothing', async (_, by) => {
+  ])('K5: the word of %s ends nothing (part of E12)', async (_, by) => {
     const refuse = by.agentId === SCRIPTED_TARGET.agentId ? 'canceled' : 'journal_replaced';
     const { run, beats } = await prepareExecute(
       byVerb({
@@ -200,7 +200,7 @@ describe('doubt', () => {
     ['a proxy answers 502', { raw: '<html>Bad Gateway</html>', status: 502 }],
     ['a proxy answers 200 with something else', { raw: '{"ok":true}', status: 200 }],
     ['the answer is late', 'hang' as const],
-  ])('E04, R22: when %s, the same start is sent again and the one run is told', async (_, failure) => {
+  ])('E04: when %s, the same start is sent again and the one run is told (part of R22)', async (_, failure) => {
     const { agent, run } = await prepareExecute(
       byVerb({
         start: (_request, count) => (count === 1 ? failure : { answer: { ...STARTED, outcome: 'attached' } }),

@@ -12,10 +12,10 @@ interface Poller {
 }
 
 /** Shows the pollers of each look in turn; the last ones stay. */
-function serverWith(looks: readonly (readonly Poller[])[], error?: object): NativeConnection {
+function serverWith(looks: readonly (readonly Poller[])[], error?: Error): NativeConnection {
   let look = 0;
   const describeTaskQueue = ({ taskQueue }: { taskQueue: { name: string } }) => {
-    if (error !== undefined) return Promise.reject(error as Error);
+    if (error !== undefined) return Promise.reject(error);
     const pollers = looks[Math.min(look, looks.length - 1)] ?? [];
     if (taskQueue.name.endsWith('-control')) look++;
     const lastAccess = (agoMs: number) => ({ seconds: Math.floor((Date.now() - agoMs) / 1000), nanos: 0 });
@@ -42,7 +42,7 @@ describe('who polls the queues of an agent', () => {
     expect(lines).toEqual([]);
   });
 
-  test('L17: another incarnation that polls while we watch is refused with what to do', async () => {
+  test('another incarnation that polls while we watch is refused with what to do (part of L17)', async () => {
     const identity = executeWorkerIdentity(THEIRS);
     const { done, lines } = check(serverWith([[{ identity, agoMs: 30_000 }], [{ identity, agoMs: 0 }]]), 60_000);
     await expect(done).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('who polls the queues of an agent', () => {
     expect(lines).toHaveLength(1);
   });
 
-  test('L10: a worker of the machine before its restart is waited out, not taken for another machine', async () => {
+  test('a worker of the machine before its restart is waited out, not taken for another machine', async () => {
     const gone = { identity: executeWorkerIdentity(THEIRS), agoMs: 600_000 };
     const { done, lines } = check(serverWith([[gone]]), 60_000);
     await done;

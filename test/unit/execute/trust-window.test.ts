@@ -13,7 +13,7 @@ describe('the trust window', () => {
     expect(window.fail(60_000)).toBe(true);
   });
 
-  test('L22: a gap of more than a minute counts as nothing', () => {
+  test('a gap of more than a minute counts as nothing (part of L22)', () => {
     const window = openTrustWindow(60_000);
     window.fail(0);
     expect(window.fail(8 * 3_600_000)).toBe(false);
@@ -35,7 +35,7 @@ describe('the trust window', () => {
 });
 
 describe('execute while its agent is away', () => {
-  test('E10: the beat tells since when, and past the window the call is unknown, never "nothing ran"', async () => {
+  test('the beat tells since when, and past the window the call is unknown, never "nothing ran" (part of E10)', async () => {
     const clock = createManualClock();
     const { beats, run } = await prepareExecute(() => 'cut', { clock });
     const outcome = await run(executeInput({}, { trustWindowMs: 30_000 }));
@@ -47,7 +47,7 @@ describe('execute while its agent is away', () => {
     expect(away.at(-1)?.unreachableMs).toBeGreaterThanOrEqual(30_000);
   });
 
-  test('E10: the time away is carried over attempts', async () => {
+  test('the time away is carried over attempts (part of E10)', async () => {
     const heartbeatDetails = {
       v: 1,
       key: KEY,
@@ -63,7 +63,7 @@ describe('execute while its agent is away', () => {
     expect(beats.at(-1)?.unreachableSince).toBe('2026-01-01T00:00:00.000Z');
   });
 
-  test('L23: an agent that comes back in time is not doubted, and the beat says so', async () => {
+  test('an agent that comes back in time is not doubted, and the beat says so (part of L23)', async () => {
     const clock = createManualClock();
     const { beats, run } = await prepareExecute(
       byVerb({

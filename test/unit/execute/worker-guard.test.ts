@@ -22,7 +22,7 @@ describe('the guard around activities', () => {
     ['a string', BROKEN],
     ['a cancellation', new CancelledFailure(BROKEN)],
     ['a very long text', new Error(BROKEN.repeat(10_000))],
-  ])('E14: %s leaves with text that can be encoded', (_, thrown) => {
+  ])('%s leaves with text that can be encoded (part of E14)', (_, thrown) => {
     const failure = toSafeFailure(thrown);
     for (const text of textsOf(failure)) {
       expect(text.isWellFormed()).toBe(true);
@@ -37,7 +37,7 @@ describe('the guard around activities', () => {
     expect(toSafeFailure(cancelled)).toBe(cancelled);
   });
 
-  test('E14: a result over the limit fails once and for good', async () => {
+  test('a result over the limit fails once and for good (part of E14)', async () => {
     const environment = new MockActivityEnvironment(
       {},
       { interceptors: [guardActivity], logger: new DefaultLogger('ERROR') },

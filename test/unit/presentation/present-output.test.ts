@@ -78,7 +78,7 @@ describe('C01: head and tail', () => {
     fc.assert(property, { seed: SEED, numRuns: 300 });
   });
 
-  test(`C03: any bytes become well-formed text without NUL, bounded as JSON (seed ${SEED})`, () => {
+  test(`any bytes become well-formed text without NUL, bounded as JSON (seed ${SEED}) (part of C03)`, () => {
     const chunk = fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.integer({ min: 1, max: 400 }));
     const property = fc.property(fc.array(chunk, { maxLength: 6 }), (chunks) => {
       const bytes = Buffer.concat(chunks.flatMap(([unit, times]) => Array.from({ length: times }, () => unit)));
@@ -108,7 +108,7 @@ describe('C01: head and tail', () => {
 });
 
 describe('characters', () => {
-  test.each(['界', '🙂', 'é'])('C02: a cut never tears %s apart, at any alignment', (character) => {
+  test.each(['界', '🙂', 'é'])('a cut never tears %s apart, at any alignment (part of C02)', (character) => {
     for (let shift = 0; shift < 4; shift++) {
       const { text, omittedBytes } = present('x'.repeat(shift) + (character.repeat(300) + '\n').repeat(100));
       expect(text).not.toContain('\ufffd');
@@ -116,7 +116,7 @@ describe('characters', () => {
     }
   });
 
-  test('R10: a character split between head and tail of a whole output is whole', () => {
+  test('a character split between head and tail of a whole output is whole (part of R10)', () => {
     const bytes = Buffer.from('x — y');
     const split = {
       head: bytes.subarray(0, 3),
@@ -128,7 +128,7 @@ describe('characters', () => {
     expect(presentOutput(split).text).toBe('x — y');
   });
 
-  test('R10: invalid bytes are U+FFFD and NUL is shown as \\0', () => {
+  test('invalid bytes are U+FFFD and NUL is shown as \\0 (part of R10)', () => {
     expect(present(Buffer.from([0x41, 0xed, 0xa0, 0x80, 0x42, 0xff, 0x43])).text).toBe('A\ufffd\ufffd\ufffdB\ufffdC');
     expect(present('a\0b').text).toBe('a\\0b');
     expect(present(Buffer.from([0xe7, 0x95])).text).toBe('\ufffd');
@@ -136,11 +136,14 @@ describe('characters', () => {
 });
 
 describe('lines', () => {
-  test.each(['', '\n'])('R12: a megabyte in one line (then %j) shows both its ends and the size between', (end) => {
-    const { text, omittedBytes } = present('x'.repeat(1_000_000) + end);
-    expect(text).toBe(`${'x'.repeat(2048)}\n[… 995904 bytes omitted …]\n${'x'.repeat(2048)}${end}`);
-    expect(omittedBytes).toBe(995_904);
-  });
+  test.each(['', '\n'])(
+    'a megabyte in one line (then %j) shows both its ends and the size between (part of R12)',
+    (end) => {
+      const { text, omittedBytes } = present('x'.repeat(1_000_000) + end);
+      expect(text).toBe(`${'x'.repeat(2048)}\n[… 995904 bytes omitted …]\n${'x'.repeat(2048)}${end}`);
+      expect(omittedBytes).toBe(995_904);
+    },
+  );
 
   test('C01: a line over 2 KiB is cut with its own count', () => {
     const { text, omittedBytes } = present(`a\n${'b'.repeat(3000)}c\nd\n`);
@@ -154,11 +157,11 @@ describe('lines', () => {
     ['10%\r20%\r', '20%'],
     ['10%\r20%\r\nok', '20%\r\nok'],
     ['\rprogress\n', 'progress\n'],
-  ])('R11: %j is shown as %j', (raw, shown) => {
+  ])('%j is shown as %j (part of R11)', (raw, shown) => {
     expect(present(raw).text).toBe(shown);
   });
 
-  test('R11: thousands of redraws are small and show the last frame', () => {
+  test('thousands of redraws are small and show the last frame (part of R11)', () => {
     const frames = Array.from({ length: 5000 }, (_, index) => `\rprogress ${index + 1}/5000`).join('');
     const { text } = present(`${frames}\nend\n`);
     expect(text.length).toBeLessThan(200);
