@@ -11,11 +11,12 @@ import { toSafeText } from '../contract/well-formed.ts';
 export function applicationFailure(
   code: FailureCode,
   message: string,
-  options: { retryable?: boolean } = {},
+  options: { readonly retryable?: boolean; readonly nextRetryDelayMs?: number | undefined } = {},
 ): ApplicationFailure {
   return ApplicationFailure.create({
     type: code,
     message: toSafeText(`${message} ${FAILURES[code].nextStep}`, FAILURE_CHARACTERS_MAX),
     nonRetryable: options.retryable !== true,
+    ...(options.nextRetryDelayMs === undefined ? {} : { nextRetryDelay: options.nextRetryDelayMs }),
   });
 }

@@ -4,9 +4,11 @@
  */
 import { Context } from '@temporalio/activity';
 import type { GenerateStepInput, GenerateStepResult } from '../contract/activity-interfaces.ts';
+import { CodedError, Refusal } from '../contract/failures.ts';
 import { TARGET_FRESH_MS } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
 import type { StepAttempt } from '../store/steps.ts';
+import type { StepUsage } from '../store/step-usage.ts';
 import type { Store } from '../store/store.ts';
 import { faultPoint } from './fault-points.ts';
 import { startAge } from './model/activity-age.ts';
@@ -15,6 +17,8 @@ import { buildPrompt } from './model/build-prompt.ts';
 import { draftCalls } from './model/draft-calls.ts';
 import type { RawToolCall } from './model/draft-calls.ts';
 import { createPartWriter } from './model/part-writer.ts';
+import { withRetryNoted } from './model/note-retry.ts';
+import { readUsage } from './model/read-usage.ts';
 import type { ModelResolver } from './model/resolve-model.ts';
 import { streamModel } from './model/stream-model.ts';
 import { withActivityFailures } from './to-activity-failure.ts';
@@ -23,6 +27,7 @@ interface Dependencies {
   readonly store: Store;
   readonly models: ModelResolver;
   readonly now: () => number;
+  readonly modelSilenceMsMax?: number;
 }
 
 export function generateStepWith(
@@ -52,12 +57,12 @@ async function generateStep(dependencies: Dependencies, input: GenerateStepInput
     attemptScheduledMs: info.currentAttemptScheduledTimestampMs,
   });
   if (begun.state === 'committed') return begun.result;
-  const generated = await askModel(dependencies, input, begun.attempt);
+  const generated = await withRetryNoted(store, begun.attempt, () => askModel(dependencies, input, begun.attempt));
   const target = freshTarget(input, ageMs());
   faultPoint('generate-before-commit');
   const committed = await store.commitStep(begun.attempt, {
     text: generated.text,
-    calls: draftCalls(generated.calls, { showCommands }),
+    calls: draftCalls(generated.calls, { showCommands, isCutShort: generated.isCutShort }),
     agentId,
     usage: generated.usage,
     ...(target === undefined ? {} : { target }),
@@ -66,31 +71,42 @@ async function generateStep(dependencies: Dependencies, input: GenerateStepInput
   return committed;
 }
 
+interface Generated {
+  readonly text: string;
+  readonly calls: readonly RawToolCall[];
+  readonly isCutShort: boolean;
+  readonly usage: StepUsage;
+}
+
 async function askModel(
-  { store, models }: Dependencies,
+  { store, models, modelSilenceMsMax }: Dependencies,
   input: GenerateStepInput,
   attempt: StepAttempt,
-): Promise<{ text: string; calls: RawToolCall[]; usage: unknown }> {
+): Promise<Generated> {
   const prompt = buildPrompt(await store.loadConversation(input.chatId));
   const parts = createPartWriter(async (text) => {
     await store.writePart(attempt, text);
   });
   const calls: RawToolCall[] = [];
   let text = '';
-  let usage: unknown;
-  const { cancellationSignal } = Context.current();
-  for await (const part of streamModel({ model: models(input.model), prompt, abortSignal: cancellationSignal })) {
+  const { cancellationSignal: abortSignal } = Context.current();
+  const silence = modelSilenceMsMax === undefined ? {} : { silenceMsMax: modelSilenceMsMax };
+  for await (const part of streamModel({ model: models(input.model), prompt, abortSignal, ...silence })) {
     if (part.type === 'text') {
       text += part.text;
       parts.add(part.text);
     } else if (part.type === 'call') {
       calls.push(part.call);
     } else if (part.type === 'finish') {
-      usage = part.usage;
+      // A person must not be left with an empty answer and no reason.
+      if (part.end === 'filtered' && text.trim() === '' && calls.length === 0) {
+        throw new Refusal('model_refused', 'the provider or the model refused to answer this conversation');
+      }
+      return { text, calls, isCutShort: part.end === 'cut_short', usage: readUsage(input.model, part.usage) };
     }
     await parts.flushWhenDue();
   }
-  return { text, calls, usage };
+  throw new CodedError('invariant_broken', 'streamModel ended without a finish');
 }
 
 /** The target, if it is still young enough to be committed with the calls; else it is recorded before the dispatch. */

@@ -13,6 +13,8 @@ export interface TurnActivitiesOptions {
   readonly models: ModelResolver;
   /** Wall clock in milliseconds, for the age of a target. */
   readonly now?: () => number;
+  /** A provider that says nothing for so long is given up, and asked again; default 10 minutes. */
+  readonly modelSilenceMsMax?: number;
 }
 
 /** What a turn worker offers: everything that needs the store or a model, and nothing that needs the workspace. */

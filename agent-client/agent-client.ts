@@ -17,6 +17,8 @@ import { startAnswerSchema } from '../contract/wire/start.ts';
 import type { StartAnswer, StartRequest } from '../contract/wire/start.ts';
 import { parseAgentAddress } from './agent-address.ts';
 import { AgentUnreachable } from './agent-errors.ts';
+import { signalAnswerSchema } from '../contract/wire/signal.ts';
+import type { SignalAnswer, SignalRequest } from '../contract/wire/signal.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** Past the wait that was asked for, an answer may be so late; then the try has failed. */
@@ -40,6 +42,7 @@ export interface AgentClient {
   readonly probe: Verb<ProbeRequest, ProbeAnswer>;
   readonly output: Verb<OutputRequest, OutputAnswer>;
   readonly cancel: Verb<CancelRequest, CancelAnswer>;
+  readonly signal: Verb<SignalRequest, SignalAnswer>;
   readonly list: Verb<ListRequest, ListAnswer>;
   readonly info: Verb<InfoRequest, InfoAnswer>;
   close(): Promise<void>;
@@ -86,6 +89,7 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
     probe: verb<ProbeRequest, ProbeAnswer>('probe', probeAnswerSchema),
     output: verb<OutputRequest, OutputAnswer>('output', outputAnswerSchema, OUTPUT_SETTLE_MS_MAX),
     cancel: verb<CancelRequest, CancelAnswer>('cancel', cancelAnswerSchema),
+    signal: verb<SignalRequest, SignalAnswer>('signal', signalAnswerSchema),
     list: verb<ListRequest, ListAnswer>('list', listAnswerSchema),
     info: verb<InfoRequest, InfoAnswer>('info', infoAnswerSchema),
     close: () => pool.destroy(),

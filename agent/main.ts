@@ -2,7 +2,7 @@
  * The agent daemon: `node agent/main.ts --workspace DIR --state DIR`, or `latchkey agent …`, which comes here.
  * `… adopt --state DIR` makes a copied state folder an agent of its own.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { CodedError } from '../contract/failures.ts';
 import { runAgent } from './run-agent.ts';
@@ -18,6 +18,9 @@ Runs the daemon that owns the commands of a workspace. It outlives every client,
   --socket PATH        unix socket to listen on (default: agent.sock in the state folder)
   --listen HOST:PORT   TCP instead of the socket; needs LATCHKEY_AGENT_TOKEN in the environment
   --env-file FILE      KEY=value lines that every command gets
+  --startup FILE       program to run once after each boot; commands wait until it has ended
+  --keep-output TIME   how long output is kept after the exit, such as 24h (the default) or 90m
+  --keep-receipt TIME  how long the exit is known after that, such as 30d (the default)
   --json               the ready line, and defects, as JSON
 
 adopt: after a copy, a clone or a restore of the state folder: a new agent id; what was open becomes lost.
@@ -38,6 +41,9 @@ export async function agentMain(words: readonly string[]): Promise<number> {
         socket: { type: 'string' },
         listen: { type: 'string' },
         'env-file': { type: 'string' },
+        startup: { type: 'string' },
+        'keep-output': { type: 'string' },
+        'keep-receipt': { type: 'string' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -77,6 +83,9 @@ async function serve(values: {
   socket?: string | undefined;
   listen?: string | undefined;
   'env-file'?: string | undefined;
+  startup?: string | undefined;
+  'keep-output'?: string | undefined;
+  'keep-receipt'?: string | undefined;
   json: boolean;
 }): Promise<void> {
   const stopped = Promise.withResolvers<void>();
@@ -89,6 +98,13 @@ async function serve(values: {
     ...(values.socket !== undefined && { socket: values.socket }),
     ...(values.listen !== undefined && { listen: parseListen(values.listen) }),
     ...(values['env-file'] !== undefined && { envFile: values['env-file'] }),
+    ...(values.startup !== undefined && { startup: requireFile(values.startup) }),
+    ...(values['keep-output'] !== undefined && {
+      outputRetentionMs: parseTime('--keep-output', values['keep-output']),
+    }),
+    ...(values['keep-receipt'] !== undefined && {
+      receiptRetentionMs: parseTime('--keep-receipt', values['keep-receipt']),
+    }),
     ...(token !== undefined && token !== '' && { token }),
     environment: process.env,
     version: readVersion(),
@@ -110,6 +126,8 @@ async function serve(values: {
   );
   await stopped.promise;
   await agent.close();
+  // Whatever still waits for a command is let go of; kill intents are rows, and the next agent resumes them.
+  process.exit(0);
 }
 
 function parseListen(text: string): { host: string; port: number } {
@@ -119,6 +137,22 @@ function parseListen(text: string): { host: string; port: number } {
     throw new CodedError('configuration', `--listen wants HOST:PORT, not "${text}"`);
   }
   return { host: match[1], port };
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function parseTime(flag: string, text: string): number {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  const unitMs = UNIT_MS[match?.[2] ?? ''];
+  if (match === null || unitMs === undefined) {
+    throw new CodedError('configuration', `${flag} wants a time such as 30s, 90m, 24h or 30d, not "${text}"`);
+  }
+  return Number(match[1]) * unitMs;
+}
+
+function requireFile(path: string): string {
+  if (existsSync(path)) return path;
+  throw new CodedError('configuration', `the start-up script ${path} does not exist (--startup)`);
 }
 
 function report(isJson: boolean, error: unknown, context: Record<string, unknown>): void {

@@ -4,11 +4,15 @@ import { createConnection } from 'node:net';
 import type { Server } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError } from '../contract/failures.ts';
+import { FREE_DISK_BYTES_MIN } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
 import { Supervisor } from './commands/supervisor.ts';
 import { installKeeperScript } from './keeper/keeper-script.ts';
 import { SEGMENT_BYTES } from './output/segments.ts';
+import { OUTPUT_RETENTION_MS_DEFAULT, RECEIPT_RETENTION_MS_DEFAULT, Retention } from './retention.ts';
 import { createAgentServer } from './server.ts';
+import { Startup } from './startup.ts';
+import { runStartup } from './run-startup.ts';
 import { AgentState } from './state/open-state.ts';
 
 export interface AgentOptions {
@@ -21,6 +25,10 @@ export interface AgentOptions {
   readonly token?: string;
   readonly envFile?: string;
   readonly killGraceMs?: number;
+  /** A program to run once per incarnation; commands wait for its end. */
+  readonly startup?: string;
+  readonly outputRetentionMs?: number;
+  readonly receiptRetentionMs?: number;
   readonly environment: NodeJS.ProcessEnv;
   readonly version: string;
   readonly onDefect: (error: unknown, context: Record<string, unknown>) => void;
@@ -61,21 +69,34 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       envFile: options.envFile === undefined ? undefined : resolve(options.envFile),
       shell: existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh',
       killGraceMs,
+      freeDiskBytesMin: Number(options.environment['LATCHKEY_FREE_DISK_BYTES_MIN'] ?? FREE_DISK_BYTES_MIN),
       segmentBytes,
       version: options.version,
     };
+    const startup = new Startup(options.startup);
+    const context = { state, supervisor, settings, startup, environment: options.environment };
+    const retention = new Retention({
+      state,
+      supervisor,
+      segmentBytes,
+      outputRetentionMs: options.outputRetentionMs ?? OUTPUT_RETENTION_MS_DEFAULT,
+      receiptRetentionMs: options.receiptRetentionMs ?? RECEIPT_RETENTION_MS_DEFAULT,
+      onDefect: options.onDefect,
+    });
     const server = createAgentServer({
-      context: { state, supervisor, settings, environment: options.environment },
+      context,
       token: options.token,
       closing: supervisor.closing,
       onDefect: options.onDefect,
     });
     const address = await listen(server, options, join(stateFolder, 'agent.sock'));
+    retention.start();
+    void runStartup({ ...context, signal: supervisor.closing });
     return {
       address,
       target: state.target,
       recovered,
-      close: () => close(server, supervisor, state),
+      close: () => close({ server, supervisor, state, retention }),
     };
   } catch (error) {
     state.close();
@@ -83,7 +104,13 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 }
 
-async function close(server: Server, supervisor: Supervisor, state: AgentState): Promise<void> {
+async function close(parts: {
+  readonly server: Server;
+  readonly supervisor: Supervisor;
+  readonly state: AgentState;
+  readonly retention: Retention;
+}): Promise<void> {
+  const { server, supervisor, state, retention } = parts;
   // First the waiters, who are told `start_pending` or what is true so far; then the journal under their last words.
   supervisor.close();
   const closed = new Promise<void>((done) => server.close(() => done()));
@@ -91,6 +118,7 @@ async function close(server: Server, supervisor: Supervisor, state: AgentState):
   const lingering = setTimeout(() => server.closeAllConnections(), 1000);
   await closed;
   clearTimeout(lingering);
+  await retention.close();
   state.close();
 }
 

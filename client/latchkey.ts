@@ -1,7 +1,9 @@
 /** The `latchkey` command line: one command a file in commands/. */
 import { Command, CommanderError } from 'commander';
 import { addAgentCommand } from './commands/agent.ts';
+import { addDevCommand } from './commands/dev.ts';
 import { addExecCommand } from './commands/exec.ts';
+import { addRunCommand } from './commands/run.ts';
 import { describeFailure } from './describe-failure.ts';
 
 const EXAMPLES = `
@@ -25,8 +27,10 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
     .exitOverride()
     .showHelpAfterError('(latchkey --help lists the commands)')
     .enablePositionalOptions();
+  addRunCommand(program, setExitCode);
   addAgentCommand(program, setExitCode);
   addExecCommand(program, setExitCode);
+  addDevCommand(program, setExitCode);
   try {
     await program.parseAsync([...words], { from: 'user' });
     return exitCode;

@@ -2,7 +2,7 @@
  * What workflows may ask for. The interfaces are here and not beside their code, since even a type-only import of an
  * activity's file would drag Node's types into the workflow check.
  */
-import type { CallOutcome, CommittedCall, Evidence, ExecuteRequest, ResolvedStatus } from './calls.ts';
+import type { CallOutcome, CommittedCall, Evidence, ExecuteRequest, ProcessRequest, ResolvedStatus } from './calls.ts';
 import type { AgentId, ChatId, ExecutionKey, Incarnation, MessageId, Nonce } from './ids.ts';
 import type { Target } from './target.ts';
 import type { TurnEnd } from './turn.ts';
@@ -31,6 +31,8 @@ export interface ExecuteActivities {
 export interface ControlActivities {
   describeAgent(input: DescribeAgentInput): Promise<AgentDescription>;
   cancelCall(input: CancelCallInput): Promise<CancelCallResult>;
+  /** Tells the model of a chat's processes; a value is the agent's answer, also that there is no such process. */
+  readProcess(input: ReadProcessInput): Promise<CallOutcome>;
 }
 
 export interface TakeTurnInput {
@@ -146,6 +148,12 @@ export interface CancelCallInput {
   readonly target: Target;
   readonly mode: 'kill' | 'fence';
   readonly graceMs?: number;
+}
+
+export interface ReadProcessInput {
+  readonly chatId: ChatId;
+  readonly target: Target;
+  readonly request: ProcessRequest;
 }
 
 /** What is true of the key after the cancel, by the word of the target's journal. */

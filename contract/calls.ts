@@ -61,6 +61,8 @@ export const EVIDENCE_CODES = [
   'settle_gave_up',
   /** A person said so. */
   'operator',
+  /** The agent was only asked about a process; reading changes nothing. */
+  'read',
 ] as const;
 export type EvidenceCode = (typeof EVIDENCE_CODES)[number];
 
@@ -121,6 +123,21 @@ export interface ExecuteRequest {
   readonly notes: readonly string[];
 }
 
+/** The arguments of `process_output` and `process_list`, validated; both only read, so they may be asked again. */
+export type ProcessRequest =
+  | {
+      readonly verb: 'output';
+      readonly handle: Handle;
+      /** Bytes from this absolute offset on; absent: the first and the last ones. */
+      readonly fromByte?: number;
+      readonly waitSeconds: number;
+    }
+  | { readonly verb: 'list'; readonly includeEnded: boolean; readonly after?: string };
+
+export function isProcessRequest(request: ExecuteRequest | ProcessRequest | undefined): request is ProcessRequest {
+  return request !== undefined && 'verb' in request;
+}
+
 /** A committed call of an assistant message, as generateStep and closeStep tell the workflow. */
 export interface CommittedCall {
   readonly key: ExecutionKey;
@@ -133,7 +150,7 @@ export interface CommittedCall {
   readonly agentId: AgentId;
   readonly status: CallStatus;
   /** Absent when the arguments were refused; such a call is committed with its result. */
-  readonly request?: ExecuteRequest;
+  readonly request?: ExecuteRequest | ProcessRequest;
   /** Present once recorded: before the dispatch (K5). */
   readonly target?: Target;
 }

@@ -40,6 +40,11 @@ export const FAILURES = {
   },
   expired: { kind: 'in_doubt', status: 409, nextStep: 'The record of this key is older than what is kept.' },
   spawn_failed: { kind: 'conflict', status: 409, nextStep: 'Correct the cause and use a new key.' },
+  not_ready: {
+    kind: 'fault',
+    status: 503,
+    nextStep: 'The start-up script of the workspace still runs; ask again when it has ended.',
+  },
   too_busy: { kind: 'fault', status: 503, nextStep: 'Ask again in a moment.' },
   disk_full: { kind: 'fault', status: 507, nextStep: "Free space where the agent's state folder is, then try again." },
   closing: { kind: 'fault', status: 503, nextStep: 'The agent is shutting down; ask again when it is back.' },
@@ -65,7 +70,27 @@ export const FAILURES = {
     nextStep: 'Start a Temporal server, or set TEMPORAL_ADDRESS to one that runs.',
   },
   model_refused: { kind: 'refusal', status: 0, nextStep: "Read the provider's message." },
-  model_unavailable: { kind: 'fault', status: 0, nextStep: 'The provider did not answer; it is tried again.' },
+  model_unauthorized: {
+    kind: 'refusal',
+    status: 0,
+    nextStep: "Check the provider's API key that the turn worker was started with, and what it may use.",
+  },
+  model_quota_exhausted: {
+    kind: 'refusal',
+    status: 0,
+    nextStep: "Look at the provider account's credit and limits, then send the message again.",
+  },
+  model_context_too_long: {
+    kind: 'refusal',
+    status: 0,
+    nextStep: 'Go on in a new chat, or with a model that takes longer conversations.',
+  },
+  model_rate_limited: { kind: 'fault', status: 0, nextStep: 'Wait a while, then send the message again.' },
+  model_unavailable: {
+    kind: 'fault',
+    status: 0,
+    nextStep: 'See whether the provider works, then send the message again.',
+  },
 } as const satisfies Record<string, FailureEntry>;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -1,6 +1,6 @@
 /** The identifiers of design §2, each parsed once at the edge and branded from then on. */
 import { Refusal } from './failures.ts';
-import { TOOL_CALL_ID_BYTES_MAX } from './limits.ts';
+import { NONCE_CHARACTERS_MAX, TOOL_CALL_ID_BYTES_MAX } from './limits.ts';
 import { isWellFormed, utf8Length } from './well-formed.ts';
 
 type Brand<Base, Name extends string> = Base & { readonly __brand: Name };
@@ -53,8 +53,8 @@ export function parseAgentId(text: unknown): AgentId {
 }
 
 export function parseNonce(text: unknown): Nonce {
-  if (typeof text !== 'string' || text.length === 0 || text.length > 128 || !isWellFormed(text)) {
-    throw new Refusal('bad_request', 'a nonce has 1 to 128 characters', 'nonce');
+  if (typeof text !== 'string' || text.length === 0 || text.length > NONCE_CHARACTERS_MAX || !isWellFormed(text)) {
+    throw new Refusal('bad_request', `a nonce has 1 to ${NONCE_CHARACTERS_MAX} characters`, 'nonce');
   }
   return text as Nonce;
 }

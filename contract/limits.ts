@@ -7,6 +7,8 @@ const HOUR = 60 * MINUTE;
 
 /** Ours: a tool-call id that is longer is filled like an empty one (A02). */
 export const TOOL_CALL_ID_BYTES_MAX = 512;
+/** Long enough for a key: `latchkey exec` takes the key where no nonce is given. */
+export const NONCE_CHARACTERS_MAX = 1024;
 /** Temporal refuses 1001 characters and wedges the workflow; people read far fewer. */
 export const ACTIVITY_ID_CHARACTERS_MAX = 200;
 /** Temporal's default limit for a summary is about 400 bytes. */
@@ -27,6 +29,10 @@ export const ENVIRONMENT_ENTRIES_MAX = 256;
 export const WORKDIR_BYTES_MAX = 4095;
 /** A request to the agent. JSON escapes may take six bytes for one, so it is larger than a command may be. */
 export const AGENT_BODY_BYTES_MAX = 2048 * KIB;
+/** Commands of one chat that run at once at one agent; more are told to wait. */
+export const OPEN_COMMANDS_PER_CHAT_MAX = 64;
+/** Free space of the agent's disk below which no command is started: its journal and outputs must still fit. */
+export const FREE_DISK_BYTES_MIN = 64 * 1024 * KIB;
 /** Bytes of output in one answer of the agent. */
 export const OUTPUT_ANSWER_BYTES_MAX = 1024 * KIB;
 /** The agent holds a request that waits at most so long. */
@@ -41,6 +47,11 @@ export const LAST_LINE_CHARACTERS_MAX = 200;
 
 export const TIMEOUT_SECONDS_DEFAULT = 120;
 export const TIMEOUT_SECONDS_MAX = 4 * 60 * 60;
+
+/** `process_output` waits so long at most: it holds one of the control slots that interrupts need too (I04). */
+export const PROCESS_WAIT_SECONDS_MAX = 5;
+/** Processes in one answer of `process_list`. */
+export const PROCESS_LIST_ENTRIES_MAX = 50;
 
 /** Staleness window of an execute attempt: how soon a dead worker is noticed. */
 export const HEARTBEAT_TIMEOUT_MS_DEFAULT = 10 * SECOND;

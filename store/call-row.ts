@@ -1,6 +1,6 @@
 /** A row of the table `calls` as the rest of the system reads it. */
 import type { Selectable } from 'kysely';
-import type { CallOutcome, CommittedCall, Evidence, ExecuteRequest } from '../contract/calls.ts';
+import type { CallOutcome, CommittedCall, Evidence } from '../contract/calls.ts';
 import type { AgentId, ChatId, ExecutionKey, Handle, MessageId, Nonce, ToolCallId } from '../contract/ids.ts';
 import type { Target } from '../contract/target.ts';
 import type { CallRow } from './schema.ts';
@@ -50,7 +50,7 @@ export function readCommittedCall(row: Selectable<CallRow>): CommittedCall {
     summary: row.summary,
     agentId: row.agent_id as AgentId,
     status: row.status,
-    ...(row.request === null ? {} : { request: JSON.parse(row.request) as ExecuteRequest }),
+    ...(row.request === null ? {} : { request: JSON.parse(row.request) as NonNullable<CommittedCall['request']> }),
     ...(target === undefined ? {} : { target }),
   };
 }

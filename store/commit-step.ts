@@ -1,16 +1,18 @@
 /** The assistant message and its calls, stored in one transaction before anything is dispatched (F10). */
 import type { Transaction } from 'kysely';
 import type { GenerateStepResult } from '../contract/activity-interfaces.ts';
-import type { CallOutcome, ExecuteRequest } from '../contract/calls.ts';
+import type { CallOutcome, ExecuteRequest, ProcessRequest } from '../contract/calls.ts';
 import { buildExecutionKey } from '../contract/execution-key.ts';
 import { callNonce } from '../contract/ids.ts';
 import type { AgentId, ToolCallId } from '../contract/ids.ts';
+import { CALLS_SIDE_BY_SIDE_MAX } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
 import { readCall, readCommittedCall, snapshotOf } from './call-row.ts';
 import { listCallRows, outcomeColumns } from './calls.ts';
 import type { OutcomeColumns } from './calls.ts';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
+import type { StepUsage } from './step-usage.ts';
 import { findStepRow, readCommittedStep, requireHeldStep, updateStep } from './steps.ts';
 import type { StepAttempt } from './steps.ts';
 import { toStoredText } from './stored-text.ts';
@@ -24,7 +26,7 @@ export interface CallDraft {
   /** A JSON object as text, well-formed. */
   readonly argumentsJson: string;
   readonly summary: string;
-  readonly request?: ExecuteRequest;
+  readonly request?: ExecuteRequest | ProcessRequest;
   readonly outcome?: CallOutcome;
 }
 
@@ -32,9 +34,9 @@ export interface CommitStepInput {
   readonly text: string;
   readonly calls: readonly CallDraft[];
   readonly agentId: AgentId;
-  /** For the calls that will be dispatched; left out when it isn't fresh any more. */
+  /** For the calls that are dispatched at once; left out when it isn't fresh any more. */
   readonly target?: Target;
-  readonly usage?: unknown;
+  readonly usage?: StepUsage;
 }
 
 /**
@@ -53,7 +55,11 @@ export async function commitStep(
     await requireHeldStep(trx, attempt);
     const text = toStoredText(input.text);
     await insertMessage(trx, attempt, text);
-    for (const [position, draft] of input.calls.entries()) await insertCall(trx, { attempt, input, draft, position });
+    const targeted = callsDispatchedAtOnce(input.calls);
+    for (const [position, draft] of input.calls.entries()) {
+      const target = targeted.has(draft) ? input.target : undefined;
+      await insertCall(trx, { attempt, agentId: input.agentId, target, draft, position });
+    }
     await updateStep(trx, attempt, {
       state: 'committed',
       attempt_token: null,
@@ -66,6 +72,14 @@ export async function commitStep(
     await appendEvents(trx, chatId, [{ type: 'message', role: 'assistant', id: messageId, turn, step, text, calls }]);
     return { messageId, calls: rows.map(readCommittedCall), isFinal: rows.length === 0 };
   });
+}
+
+/**
+ * A call that is committed with its result is never dispatched, so it has no target (K5). One that will wait for a slot
+ * gets its own just before its dispatch: by then this one may be old, and the machine another (I15).
+ */
+function callsDispatchedAtOnce(calls: readonly CallDraft[]): ReadonlySet<CallDraft> {
+  return new Set(calls.filter((draft) => draft.outcome === undefined).slice(0, CALLS_SIDE_BY_SIDE_MAX));
 }
 
 async function insertMessage(trx: Transaction<Schema>, attempt: StepAttempt, text: string): Promise<void> {
@@ -96,17 +110,18 @@ const RESERVED: OutcomeColumns = {
   resolved_at: null,
 };
 
+interface CallToInsert {
+  readonly attempt: StepAttempt;
+  readonly agentId: AgentId;
+  readonly target: Target | undefined;
+  readonly draft: CallDraft;
+  readonly position: number;
+}
+
 async function insertCall(
   trx: Transaction<Schema>,
-  {
-    attempt,
-    input,
-    draft,
-    position,
-  }: { attempt: StepAttempt; input: CommitStepInput; draft: CallDraft; position: number },
+  { attempt, agentId, target, draft, position }: CallToInsert,
 ): Promise<void> {
-  // A call that is committed with its result is never dispatched, so it has no target (K5).
-  const target = draft.outcome === undefined ? input.target : undefined;
   await trx
     .insertInto('calls')
     .values({
@@ -121,7 +136,7 @@ async function insertCall(
       request: draft.request === undefined ? null : JSON.stringify(draft.request),
       nonce: callNonce(attempt.stepNonce, position),
       summary: toStoredText(draft.summary),
-      agent_id: input.agentId,
+      agent_id: agentId,
       target: target === undefined ? null : JSON.stringify(target),
       created_at: new Date().toISOString(),
       ...(draft.outcome === undefined ? RESERVED : outcomeColumns(draft.outcome)),

@@ -22,6 +22,10 @@ import { commitStep } from './commit-step.ts';
 import type { CommitStepInput } from './commit-step.ts';
 import { loadConversation } from './conversation.ts';
 import type { Schema } from './schema.ts';
+import { noteRetry } from './step-retry.ts';
+import type { StepRetry } from './step-retry.ts';
+import { listUsage } from './step-usage.ts';
+import type { UsedStep } from './step-usage.ts';
 import { beginStep, closeStep, writePart } from './steps.ts';
 import type { BeginStepInput, BeginStepResult, StepAttempt } from './steps.ts';
 import { readEvents } from './stream-events.ts';
@@ -42,8 +46,10 @@ export interface Store {
 
   beginStep(input: BeginStepInput): Promise<BeginStepResult>;
   writePart(attempt: StepAttempt, text: string): Promise<void>;
+  noteRetry(attempt: StepAttempt, retry: StepRetry): Promise<void>;
   commitStep(attempt: StepAttempt, input: CommitStepInput): Promise<GenerateStepResult>;
   closeStep(input: CloseStepInput): Promise<CloseStepResult>;
+  listUsage(input: { chatId: ChatId; turn?: number }): Promise<readonly UsedStep[]>;
 
   recordTargets(input: RecordTargetsInput): Promise<RecordTargetsResult>;
   recordResult(input: RecordResultInput): Promise<RecordResultResult>;
@@ -66,8 +72,10 @@ export function createStore(db: Kysely<Schema>): Store {
     loadConversation: (chatId) => loadConversation(db, chatId),
     beginStep: (input) => beginStep(db, input),
     writePart: (attempt, text) => writePart(db, attempt, text),
+    noteRetry: (attempt, retry) => noteRetry(db, attempt, retry),
     commitStep: (attempt, input) => commitStep(db, attempt, input),
     closeStep: (input) => closeStep(db, input),
+    listUsage: (input) => listUsage(db, input),
     recordTargets: (input) => recordTargets(db, input),
     recordResult: (input) => recordResult(db, input),
     findCall: (input) => findCall(db, input),

@@ -63,6 +63,17 @@ export type StreamEventBody =
     }
   /** The parts of this step so far are void: its attempt failed or the step was closed. */
   | { readonly type: 'withdrawn'; readonly turn: number; readonly step: number }
+  /** The model call failed and is tried again; what it had shown is withdrawn. */
+  | {
+      readonly type: 'retry';
+      readonly turn: number;
+      readonly step: number;
+      /** The one that failed, from 1. */
+      readonly attempt: number;
+      readonly code: string;
+      readonly message: string;
+      readonly retryInMs: number;
+    }
   | { readonly type: 'call'; readonly call: CallSnapshot };
 
 export type StreamEvent = StreamEventBody & { readonly seq: number; readonly at: string };

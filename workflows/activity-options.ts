@@ -7,10 +7,10 @@ import type {
   StoreActivities,
   TurnActivities,
 } from '../contract/activity-interfaces.ts';
-import type { CommittedCall, ExecuteRequest } from '../contract/calls.ts';
+import type { CallOutcome, CommittedCall, ExecuteRequest } from '../contract/calls.ts';
 import { activityIdOf } from '../contract/execution-key.ts';
 import type { FailureCode } from '../contract/failures.ts';
-import type { AgentId } from '../contract/ids.ts';
+import type { AgentId, ExecutionKey } from '../contract/ids.ts';
 import {
   DESCRIBE_AGENT_MS_MAX,
   EXECUTE_BACKSTOP_MS,
@@ -56,11 +56,21 @@ export const turnActivities = proxyActivities<Pick<TurnActivities, 'takeTurn' | 
 });
 
 /** Likewise, inside the workflow task: quick and idempotent, since a killed worker makes them run again. */
-export const storeActivities = proxyLocalActivities<StoreActivities>({
+const STORE_OPTIONS = {
   startToCloseTimeout: STORE_WRITE_MS_MAX,
   retry: { initialInterval: 100, maximumInterval: 5000, nonRetryableErrorTypes: NEVER_RETRIED },
   cancellationType: 'TRY_CANCEL',
-});
+} as const;
+
+export const storeActivities = proxyLocalActivities<Omit<StoreActivities, 'recordResult'>>(STORE_OPTIONS);
+
+/** Of the store's writes the one that a timeline has many of, so it says whose result it was. */
+export function recordResultActivity(
+  key: ExecutionKey,
+  { status }: CallOutcome,
+): Pick<StoreActivities, 'recordResult'> {
+  return proxyLocalActivities({ ...STORE_OPTIONS, summary: `${activityIdOf(key)} ${status}` });
+}
 
 export function generateStepActivity(
   step: number,

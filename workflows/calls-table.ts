@@ -1,33 +1,41 @@
 /** The calls of a turn as a Markdown table: what the Temporal UI shows as current details (E16). */
 import { isResolved } from '../contract/calls.ts';
 import type { CallView } from '../contract/turn.ts';
+import { toSafeText } from '../contract/well-formed.ts';
 
 /** Current details answer a query, so their size is held; of a long turn the newest calls are of interest. */
 const ROWS_MAX = 50;
-/** A workflow hears no heartbeats, so its own word for a command that has run for an hour is still "starting". */
-const LEGEND =
-  '`starting`: its agent was asked to run it. Pending Activities tells the phase, the process and the last line.';
+/** The UI gives the table half a page; the activity's own summary is longer. */
+const SUMMARY_CHARACTERS_SHOWN = 60;
 
+/** Nothing but the table: beside a paragraph the UI cuts off the last row, which is the newest call. */
 export function callsTable(calls: readonly CallView[]): string {
   if (calls.length === 0) return 'No calls yet.';
   const hidden = Math.max(0, calls.length - ROWS_MAX);
-  const shown = calls.slice(hidden);
   // The text of any length comes last, so that the others keep their columns.
-  const rows = shown.map((call) =>
-    row([code(call.key), call.status, call.handle ?? '', evidenceOf(call), code(call.summary)]),
-  );
-  const table = [
+  const rows = calls
+    .slice(hidden)
+    .map((call) =>
+      row([
+        code(call.key),
+        call.status,
+        call.handle ?? '',
+        evidenceOf(call),
+        code(toSafeText(call.summary, SUMMARY_CHARACTERS_SHOWN)),
+      ]),
+    );
+  return [
     row(['key', 'status', 'handle', 'evidence', 'summary']),
     row([':---', ':---', ':---', ':---', ':---']),
+    ...(hidden === 0 ? [] : [row(['…', '', '', '', `${hidden} earlier calls are not shown`])]),
     ...rows,
-  ];
-  const before = hidden === 0 ? [] : [`${hidden} earlier calls are not shown.`, ''];
-  const after = shown.some(({ status }) => status === 'starting') ? ['', LEGEND] : [];
-  return [...before, ...table, ...after].join('\n');
+  ].join('\n');
 }
 
 /** What the status rests on: "exit 1", or why there is no exit. */
 function evidenceOf({ status, exitCode, evidence }: CallView): string {
+  // A workflow hears no heartbeats: its own word for a command that has run for an hour is still "starting".
+  if (status === 'starting') return 'see Pending Activities';
   if (exitCode !== undefined) return evidence?.code === 'killed' ? `killed, exit ${exitCode}` : `exit ${exitCode}`;
   return isResolved(status) ? (evidence?.code ?? '') : '';
 }

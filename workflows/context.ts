@@ -2,7 +2,7 @@
 import { log, setCurrentDetails } from '@temporalio/workflow';
 import type { CallOutcome, EvidenceCode } from '../contract/calls.ts';
 import type { TurnInput, TurnTimings } from '../contract/turn.ts';
-import { fillTimings, storeActivities } from './activity-options.ts';
+import { fillTimings, recordResultActivity } from './activity-options.ts';
 import { callsTable } from './calls-table.ts';
 import { Interrupt } from './interrupt.ts';
 import { applyToLedger } from './ledger.ts';
@@ -41,7 +41,8 @@ export async function resolveCall(context: TurnContext, record: CallRecord, foun
   const claim = applyToLedger(record.entry, { type: 'resolved', ...recordedEnd(found, found) });
   const outcome = claim.isLegal ? found : asDefect(found, claim.message);
   if (!claim.isLegal) log.error('the ledger refused an outcome', { key: record.call.key, reason: claim.message });
-  const recorded = await storeActivities.recordResult({ chatId, turn, key: record.call.key, outcome });
+  const { key } = record.call;
+  const recorded = await recordResultActivity(key, outcome).recordResult({ chatId, turn, key, outcome });
   const end = recordedEnd(outcome, recorded);
   moveCall(context, record, { type: 'resolved', ...end });
   // A row that holds what the ledger refuses is a defect, logged above; still it is what the model reads (C3).

@@ -1,5 +1,6 @@
 /** The calls of one step, side by side up to the limit; each gets its result before the step ends (C1). */
 import { condition } from '@temporalio/workflow';
+import { isProcessRequest } from '../contract/calls.ts';
 import type { AgentId } from '../contract/ids.ts';
 import type { Target } from '../contract/target.ts';
 import { CALLS_SIDE_BY_SIDE_MAX } from '../contract/limits.ts';
@@ -10,6 +11,7 @@ import { TurnStopped } from './errors.ts';
 import { freshTarget } from './fresh-target.ts';
 import { notDispatched, withoutRequest } from './outcomes.ts';
 import { cancelUndispatched, runCall } from './run-call.ts';
+import { readProcess } from './read-process.ts';
 import { isOpen } from './turn-state.ts';
 import type { CallRecord } from './turn-state.ts';
 
@@ -78,10 +80,12 @@ function needsTarget({ call, entry }: CallRecord): boolean {
 
 async function startCall(context: TurnContext, record: CallRecord): Promise<void> {
   const { call, entry } = record;
-  if (call.request === undefined || entry.target === undefined) return resolveCall(context, record, withoutRequest());
+  const { request } = call;
+  if (request === undefined || entry.target === undefined) return resolveCall(context, record, withoutRequest());
+  if (isProcessRequest(request)) return readProcess(context, { record, target: entry.target, request });
   // An interrupt of an earlier run asked for its end: it is never dispatched again, only ended (C3).
   if (entry.status === 'cancel_requested') return cancelUndispatched(context, record);
-  return runCall(context, { record, target: entry.target, request: call.request });
+  return runCall(context, { record, target: entry.target, request });
 }
 
 /**

@@ -79,7 +79,16 @@ export const EVIDENCE_OF: Readonly<Record<ResolvedStatus, readonly EvidenceCode[
     'settle_gave_up',
     'operator',
   ],
-  no_effect: ['void', 'fenced', 'spawn_failed', 'not_dispatched', 'invalid_arguments', 'input_mismatch', 'operator'],
+  no_effect: [
+    'void',
+    'fenced',
+    'spawn_failed',
+    'not_dispatched',
+    'invalid_arguments',
+    'input_mismatch',
+    'operator',
+    'read',
+  ],
 };
 
 /** Where a later truth may move a resolved call. A real exit is final; doubt never replaces an answer. */

@@ -29,6 +29,24 @@ export function canceledBeforeDispatch(): CallOutcome {
   };
 }
 
+/** A read that was let go: nothing can have come of it, whoever it had reached. */
+export function canceledRead(): CallOutcome {
+  return {
+    status: 'canceled',
+    evidence: evidence('void', 'it was let go before its answer; reading changes nothing'),
+    text: '[not read: the turn was interrupted before the answer; nothing was changed]',
+  };
+}
+
+/** The agent could not be asked about its processes. */
+export function notRead(cause: string): CallOutcome {
+  return {
+    status: 'no_effect',
+    evidence: evidence('void', `the agent could not be asked: ${cause}`),
+    text: safe(`[not read: the workspace agent did not answer (${cause}). Nothing was changed; ask again.]`),
+  };
+}
+
 /** A committed call that can't be carried out and came without its result. */
 export function withoutRequest(): CallOutcome {
   return {

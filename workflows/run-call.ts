@@ -2,6 +2,7 @@
 import { condition } from '@temporalio/workflow';
 import type { CancelCallInput, CancelCallResult } from '../contract/activity-interfaces.ts';
 import type { CallOutcome, ExecuteRequest } from '../contract/calls.ts';
+import { isProcessRequest } from '../contract/calls.ts';
 import type { Target } from '../contract/target.ts';
 import { controlActivities, executeActivity } from './activity-options.ts';
 import { moveCall, resolveCall } from './context.ts';
@@ -9,7 +10,7 @@ import type { TurnContext } from './context.ts';
 import { describeError, isScheduleToStartTimeout } from './errors.ts';
 import { Pending } from './interrupt.ts';
 import type { Ending } from './interrupt.ts';
-import { asInterrupted, canceledBeforeDispatch, inDoubt, stillRunning } from './outcomes.ts';
+import { asInterrupted, canceledBeforeDispatch, canceledRead, inDoubt, stillRunning } from './outcomes.ts';
 import type { LostAttemptCode } from './outcomes.ts';
 import type { CallRecord } from './turn-state.ts';
 
@@ -41,6 +42,7 @@ export async function runCall(context: TurnContext, dispatch: Dispatch): Promise
 /** Ends a call of an interrupted turn that this run did not dispatch. */
 export async function cancelUndispatched(context: TurnContext, record: CallRecord): Promise<void> {
   const { target } = record.entry;
+  if (isProcessRequest(record.call.request)) return resolveCall(context, record, canceledRead());
   // With a target in its row an earlier run of this turn may have dispatched it (K5): only its agent knows.
   const outcome = target === undefined ? canceledBeforeDispatch() : await interruptCall(context, { record, target });
   await resolveCall(context, record, outcome);
@@ -49,7 +51,8 @@ export async function cancelUndispatched(context: TurnContext, record: CallRecor
 /** Ends a call of a closed step by its agent's word: nothing can start it after that (K7). */
 export async function settleOpen(context: TurnContext, record: CallRecord): Promise<void> {
   const { target } = record.entry;
-  if (target === undefined || context.interrupt.isRequested) return cancelUndispatched(context, record);
+  const isRead = isProcessRequest(record.call.request);
+  if (target === undefined || isRead || context.interrupt.isRequested) return cancelUndispatched(context, record);
   const error = new Error('its step was closed before it was dispatched');
   await resolveCall(context, record, await settleLost(context, { record, target, error }));
 }

@@ -26,6 +26,7 @@ const WORDS: Record<FailureCode, AgentWord> = {
   expired: { kind: 'end', status: 'unknown', code: 'expired' },
   unknown_process: { kind: 'end', status: 'unknown', code: 'absent' },
   start_pending: { kind: 'pending' },
+  not_ready: { kind: 'pending' },
   bad_request: REFUSED,
   body_too_large: REFUSED,
   unauthorized: NOTHING,
@@ -42,6 +43,10 @@ const WORDS: Record<FailureCode, AgentWord> = {
   configuration: NOTHING,
   temporal_unreachable: NOTHING,
   model_refused: NOTHING,
+  model_unauthorized: NOTHING,
+  model_quota_exhausted: NOTHING,
+  model_context_too_long: NOTHING,
+  model_rate_limited: NOTHING,
   model_unavailable: NOTHING,
   invariant_broken: NOTHING,
 };

@@ -11,6 +11,9 @@ const PENDING_PAUSE_MS = 100;
 /** A launch takes milliseconds. One that takes this long hangs, and only a fence can end the wait (K6). */
 const PENDING_MS_MAX = 120_000;
 
+const NOT_READY =
+  "The workspace is not ready: its start-up script still ran when the call's budget was over, so nothing was started.";
+
 export type Dispatched =
   | { readonly kind: 'attached'; readonly started: StartedAnswer }
   /** The fence found it at work: follow the handle. */
@@ -51,7 +54,11 @@ export async function dispatch(attempt: Attempt, mustExist: boolean): Promise<Di
       return settleByFence(attempt, { code: 'invalid_arguments', detail: asked.error.message });
     }
     pendingSinceMs ??= clock.bootMs();
-    if (clock.bootMs() - pendingSinceMs > PENDING_MS_MAX) {
+    const pendingMs = clock.bootMs() - pendingSinceMs;
+    if (asked.error.code === 'not_ready') {
+      // The start-up script may take its time, within the call's own budget (I13).
+      if (pendingMs > budgetMsOf(attempt)) return settleByFence(attempt, { code: 'fenced', detail: NOT_READY });
+    } else if (pendingMs > PENDING_MS_MAX) {
       return settleByFence(attempt, { code: 'fenced', detail: 'The agent could not launch it, so it was fenced.' });
     }
     await clock.sleep(PENDING_PAUSE_MS, signal);

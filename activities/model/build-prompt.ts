@@ -6,8 +6,8 @@ import { createProviderCallIds, toProviderToolName } from './provider-call-ids.t
 
 const SYSTEM_TEXT =
   'You work in a workspace on a computer through the tool execute, which runs shell commands there. ' +
-  'A result in brackets tells how a command ended. Where it says that it is unknown whether a command ran, ' +
-  'look at the workspace before you run it again.';
+  "A line in brackets in a result tells how the command ended; it is ours, not the command's. Where it says that the " +
+  'outcome is unknown, the command may have run: look at the workspace before you run it again.';
 
 /**
  * Each call has exactly one result, in order, right after the message that asked for it (C1). Throws
@@ -27,8 +27,9 @@ function assistantMessages(
   message: AssistantMessage,
   providerCallId: ReturnType<typeof createProviderCallIds>,
 ): LanguageModelV4Message[] {
-  // Providers refuse a message without content.
-  if (message.text === '' && message.calls.length === 0) return [];
+  // Providers refuse a message without content, and text that is only white space.
+  const hasText = message.text.trim() !== '';
+  if (!hasText && message.calls.length === 0) return [];
   const calls = message.calls.map((call) => ({
     toolCallId: providerCallId(call),
     toolName: toProviderToolName(call.toolName),
@@ -38,7 +39,7 @@ function assistantMessages(
   const assistant: LanguageModelV4Message = {
     role: 'assistant',
     content: [
-      ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
+      ...(!hasText ? [] : [{ type: 'text' as const, text: message.text }]),
       ...calls.map(({ toolCallId, toolName, input }) => ({ type: 'tool-call' as const, toolCallId, toolName, input })),
     ],
   };

@@ -1,12 +1,11 @@
 /** From what a model asked for to the rows that are committed: each call with a request, or with its refusal. */
-import type { CallOutcome, ExecuteRequest } from '../../contract/calls.ts';
+import { isProcessRequest } from '../../contract/calls.ts';
+import type { CallOutcome, ExecuteRequest, ProcessRequest } from '../../contract/calls.ts';
 import { FAILURE_CHARACTERS_MAX, SUMMARY_CHARACTERS_MAX } from '../../contract/limits.ts';
 import { firstLine, toSafeText, utf8Length } from '../../contract/well-formed.ts';
 import type { CallDraft } from '../../store/commit-step.ts';
-import { EXECUTE_TOOL_NAME } from './execute-tool.ts';
-import { parseExecuteArguments } from './parse-execute-arguments.ts';
-import { parseJsonObject } from './parse-json-object.ts';
 import { assignToolCallIds } from './tool-call-ids.ts';
+import { parseToolArguments } from './tools.ts';
 
 /** A tool call as the provider reported it; nothing about it can be relied on. */
 export interface RawToolCall {
@@ -19,38 +18,37 @@ export interface RawToolCall {
 const STEP_REQUESTS_BYTES_MAX = 1024 * 1024;
 const TOOL_NAME_CHARACTERS_MAX = 128;
 
+export interface DraftOptions {
+  readonly showCommands: boolean;
+  /** The reply ended at its length limit, so its last call may be torn. */
+  readonly isCutShort?: boolean;
+}
+
+const CUT_SHORT_FAULT = 'the reply was cut off at its length limit, so write less at once';
+
 /** One draft a call, in the asked order. What can't be carried out is resolved here and now: it never runs (F05). */
 export function draftCalls(
   calls: readonly RawToolCall[],
-  { showCommands }: { readonly showCommands: boolean },
+  { showCommands, isCutShort = false }: DraftOptions,
 ): readonly CallDraft[] {
   const ids = assignToolCallIds(calls.map((call) => call.id));
   let requestsBytes = 0;
   return calls.map((call, position): CallDraft => {
     const toolName = toSafeText(call.name, TOOL_NAME_CHARACTERS_MAX);
-    const { argumentsJson, request, fault } = readArguments({ toolName, input: call.input });
+    const { argumentsJson, request, fault } = parseToolArguments(toolName, call.input);
     const base = { toolCallId: ids[position]!, toolName, argumentsJson };
-    if (request === undefined) return { ...base, ...refused(toolName, fault) };
+    if (request === undefined) {
+      const isCut = isCutShort && position === calls.length - 1;
+      return { ...base, ...refused(toolName, isCut ? `${fault}; ${CUT_SHORT_FAULT}` : fault) };
+    }
     // Counted as it is encoded: escapes can make a command six times as long.
     requestsBytes += utf8Length(JSON.stringify(request));
     if (requestsBytes > STEP_REQUESTS_BYTES_MAX) return { ...base, ...refused(toolName, TOO_MUCH_FAULT) };
-    return { ...base, request, summary: showCommands ? summaryOf(request) : EXECUTE_TOOL_NAME };
+    return { ...base, request, summary: showCommands ? summaryOf(toolName, request) : toolName };
   });
 }
 
 const TOO_MUCH_FAULT = `the calls of one reply together are over ${STEP_REQUESTS_BYTES_MAX / 1024} KiB; ask again in a later reply`;
-
-function readArguments({
-  toolName,
-  input,
-}: {
-  toolName: string;
-  input: string;
-}): ReturnType<typeof parseExecuteArguments> {
-  if (toolName === EXECUTE_TOOL_NAME) return parseExecuteArguments(input);
-  const parsed = parseJsonObject(input);
-  return { argumentsJson: parsed.json, fault: `there is no tool of this name; the tools are: ${EXECUTE_TOOL_NAME}` };
-}
 
 function refused(toolName: string, fault: string): { summary: string; outcome: CallOutcome } {
   const detail = toSafeText(fault, FAILURE_CHARACTERS_MAX);
@@ -64,6 +62,9 @@ function refused(toolName: string, fault: string): { summary: string; outcome: C
   };
 }
 
-function summaryOf(request: ExecuteRequest): string {
+function summaryOf(toolName: string, request: ExecuteRequest | ProcessRequest): string {
+  if (isProcessRequest(request)) {
+    return request.verb === 'output' ? firstLine(`${toolName} ${request.handle}`, SUMMARY_CHARACTERS_MAX) : toolName;
+  }
   return `$ ${firstLine(request.command, SUMMARY_CHARACTERS_MAX - 2)}`;
 }

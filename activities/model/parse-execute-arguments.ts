@@ -4,16 +4,13 @@ import { COMMAND_BYTES_MAX, WORKDIR_BYTES_MAX } from '../../contract/limits.ts';
 import { isWellFormed, toSafeText, utf8Length } from '../../contract/well-formed.ts';
 import { parseJsonObject } from './parse-json-object.ts';
 import { parseTimeoutSeconds } from './parse-timeout-seconds.ts';
+import type { ParsedArguments } from './parsed-arguments.ts';
 
 const INTENT_CHARACTERS_MAX = 500;
 const FIELDS = ['command', 'timeout_seconds', 'workdir', 'background', 'on_timeout', 'intent'];
 
-export type ParsedExecuteArguments =
-  | { readonly argumentsJson: string; readonly request: ExecuteRequest; readonly fault?: never }
-  | { readonly argumentsJson: string; readonly request?: never; readonly fault: string };
-
 /** Every fault is named, all at once, so that a model can correct them in one go. */
-export function parseExecuteArguments(text: string): ParsedExecuteArguments {
+export function parseExecuteArguments(text: string): ParsedArguments<ExecuteRequest> {
   const parsed = parseJsonObject(text);
   if (parsed.value === undefined) return { argumentsJson: parsed.json, fault: parsed.fault };
   const given = parsed.value;

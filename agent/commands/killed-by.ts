@@ -15,6 +15,8 @@ export function killedByOf(end: {
   readonly signalledBootMs: number | undefined;
 }): KillCause | undefined {
   if (end.intent === null) return undefined;
+  // Somebody asked for a signal by name: any code of a death by signal is then its doing.
+  if (end.intent === 'signal' && end.code > 128) return end.intent;
   if (end.code === 128 + 15 || end.code === 128 + 9) return end.intent;
   if (end.signalledBootMs === undefined || end.endedBootMs === undefined) return undefined;
   return end.endedBootMs > end.signalledBootMs + CLOCK_GRAIN_MS ? end.intent : undefined;

@@ -27,7 +27,10 @@ import { bootId, pidNamespace } from '../process/incarnation.ts';
 import { listProcesses, sessionHasLiving } from '../process/list-processes.ts';
 import { MarkerSearch } from '../process/call-marker.ts';
 import { killTree } from '../process/kill-tree.ts';
-import type { Survivor } from '../process/kill-tree.ts';
+import type { KillTreeResult, Survivor } from '../process/kill-tree.ts';
+import { findTree } from '../process/find-tree.ts';
+import type { TreeRoot } from '../process/find-tree.ts';
+import { signalMembers } from '../process/signal-members.ts';
 import type { AgentState } from '../state/open-state.ts';
 import { killedByOf } from './killed-by.ts';
 import { LiveCommand } from './live-command.ts';
@@ -102,6 +105,7 @@ export class Supervisor {
     const open = state.calls.listOpen();
     const settled: Promise<void>[] = [];
     for (const row of open) {
+      crashPoint('in-recovery');
       const live = this.#register(state.calls.requireAttempt(row.id, row.attempt));
       const settlement = this.#look(live);
       if (settlement.kind === 'held' || settlement.kind === 'orphaned') {
@@ -123,15 +127,25 @@ export class Supervisor {
   async kill(live: LiveCommand, cause: KillCause, graceMs: number): Promise<readonly Survivor[]> {
     const { state } = this.#options;
     await state.journal.commit(() => state.calls.setKillIntent(live.attempt.callId, cause));
-    const { started } = live;
-    if (started === undefined || live.attempt.pidNamespace !== this.#pidNamespace) return [];
+    crashPoint('before-kill');
+    return (await this.#killTree(live, graceMs)).survivors;
+  }
+
+  async #killTree(live: LiveCommand, graceMs: number): Promise<KillTreeResult> {
+    const root = this.#treeRoot(live);
+    if (root === undefined) return { survivors: [], signalled: 0 };
     live.signalledBootMs ??= bootClockMs();
-    const result = await killTree({
+    return killTree({ ...root, graceMs });
+  }
+
+  /** Undefined when pids of the command mean nothing to us: not started yet, or another pid namespace (A2). */
+  #treeRoot(live: LiveCommand): TreeRoot | undefined {
+    const { started } = live;
+    if (started === undefined || live.attempt.pidNamespace !== this.#pidNamespace) return undefined;
+    return {
       leader: { pid: started.pid, startTimeTicks: started.startTimeTicks, session: started.pid },
       marker: this.markerOf(live.attempt.callId),
-      graceMs,
-    });
-    return result.survivors;
+    };
   }
 
   /**
@@ -146,9 +160,25 @@ export class Supervisor {
     crashPoint('before-fence-claim');
     if (!existsSync(live.folder)) mkdirSync(live.folder, { mode: 0o700 });
     if (claimForDaemon(live.folder) === 'lost') return 'lost';
+    crashPoint('after-fence-claim');
     await journal.commit(() => calls.settle({ id: callId, attempt, state: 'fenced', reason: FENCED_WHILE_PENDING }));
     this.#forget(live);
     return 'won';
+  }
+
+  /** Sends one signal to the tree of a running command, as somebody asked; returns how many processes it reached. */
+  async signal(live: LiveCommand, signal: NodeJS.Signals): Promise<number> {
+    if (signal === 'SIGKILL') return (await this.#killTree(live, 0)).signalled;
+    const root = this.#treeRoot(live);
+    if (root === undefined) return 0;
+    live.signalledBootMs ??= bootClockMs();
+    return signalMembers(await findTree(root), root.leader.session, signal).length;
+  }
+
+  /** What is alive of a command's tree. */
+  async listTree(live: LiveCommand): Promise<readonly Survivor[]> {
+    const root = this.#treeRoot(live);
+    return root === undefined ? [] : findTree(root);
   }
 
   /** Whether anything of an ended command may still hold its output: its session, or a child with its marker. */
@@ -196,9 +226,10 @@ export class Supervisor {
       this.#options.onDefect(error, { callId: live.attempt.callId, doing: 'writing the folder of an attempt' });
       return { keeperEnded: Promise.resolve() };
     }
+    crashPoint('folder-written');
     const keeperEnded = launchKeeper({ script: keeperScript, folder: live.folder, segmentBytes });
     crashPoint('after-launch');
-    const started = await waitForLaunch(live.folder, keeperEnded);
+    const started = await waitForLaunch(live.folder, keeperEnded, this.closing);
     if (started !== undefined) {
       crashPoint('after-started');
       live.markRunning(started);

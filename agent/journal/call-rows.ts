@@ -23,6 +23,8 @@ export interface CallRow {
   readonly exitCode: number | null;
   readonly durationMs: number | null;
   readonly reason: string | null;
+  /** Bytes that the output had when it was dropped; null while it is kept. */
+  readonly expiredTotal: number | null;
 }
 
 export interface AttemptRow {
@@ -65,8 +67,12 @@ export class CallRows {
     return toCall(this.#sql('SELECT * FROM calls WHERE id = ? AND chat_id = ?').get(id, chatId));
   }
 
+  findById(id: number): CallRow | undefined {
+    return toCall(this.#sql('SELECT * FROM calls WHERE id = ?').get(id));
+  }
+
   require(id: number): CallRow {
-    const row = toCall(this.#sql('SELECT * FROM calls WHERE id = ?').get(id));
+    const row = this.findById(id);
     if (row === undefined) throw new Error(`journal row ${id} is missing`);
     return row;
   }
@@ -122,8 +128,8 @@ export class CallRows {
        ON CONFLICT (chat_id) DO UPDATE SET highest_message_id = max(highest_message_id, excluded.highest_message_id)`,
     ).run(call.chatId, call.messageId);
     const result = this.#sql(
-      `INSERT INTO calls (chat_id, key, message_id, nonce, fingerprint, state, background, command_line, reason)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO calls (chat_id, key, message_id, nonce, fingerprint, state, background, command_line, reason, ended_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ).run(
       call.chatId,
       call.key,
@@ -134,6 +140,7 @@ export class CallRows {
       call.isBackground ? 1 : 0,
       call.commandLine,
       call.reason,
+      call.state === 'fenced' ? nowText() : null,
     );
     return Number(result.lastInsertRowid);
   }
@@ -166,7 +173,7 @@ export class CallRows {
     reason?: string;
   }): boolean {
     const result = this.#sql(
-      `UPDATE calls SET state = ?, exit_code = ?, duration_ms = ?, killed_by = ?, reason = ?
+      `UPDATE calls SET state = ?, exit_code = ?, duration_ms = ?, killed_by = ?, reason = ?, ended_at = ?
        WHERE id = ? AND attempt = ? AND state = 'open'`,
     ).run(
       end.state,
@@ -174,6 +181,7 @@ export class CallRows {
       end.durationMs ?? null,
       end.killedBy ?? null,
       end.reason ?? null,
+      nowText(),
       end.id,
       end.attempt,
     );
@@ -199,7 +207,67 @@ export class CallRows {
 
   /** The journal was replaced: whatever was open can't be vouched for any more. */
   loseAllOpen(reason: string): void {
-    this.#sql("UPDATE calls SET state = 'lost', reason = ? WHERE state = 'open'").run(reason);
+    this.#sql("UPDATE calls SET state = 'lost', reason = ?, ended_at = ? WHERE state = 'open'").run(reason, nowText());
+  }
+
+  countOpenOfChat(chatId: ChatId): number {
+    return Number(this.#sql("SELECT count(*) AS n FROM calls WHERE state = 'open' AND chat_id = ?").get(chatId)?.['n']);
+  }
+
+  /** Ended rows whose output is still kept although it ended before `endedBefore` (ISO 8601). */
+  listForExpiry(endedBefore: string, limit: number): CallRow[] {
+    return this.#sql(
+      `SELECT * FROM calls WHERE state <> 'open' AND ended_at < ? AND expired_total IS NULL ORDER BY id LIMIT ?`,
+    )
+      .all(endedBefore, limit)
+      .flatMap(toCalls);
+  }
+
+  /** The output is dropped: from now on the row is a receipt. Committed before the files go. */
+  expireOutput(id: number, total: number): void {
+    this.#sql('UPDATE calls SET expired_total = ? WHERE id = ?').run(total, id);
+  }
+
+  /**
+   * Drops receipts that ended before `endedBefore`, and raises their chats' cutoffs over them, so that their keys are
+   * `expired` and never run again. A message with an open row, or one above it, keeps its rows: the cutoff never passes
+   * an open row.
+   */
+  dropReceipts(endedBefore: string): number {
+    const condition = `state <> 'open' AND expired_total IS NOT NULL AND ended_at < ? AND NOT EXISTS (
+      SELECT 1 FROM calls AS open WHERE open.state = 'open' AND open.chat_id = calls.chat_id
+      AND open.message_id <= calls.message_id)`;
+    this.#sql(
+      `UPDATE chats SET cutoff = max(cutoff, coalesce(
+         (SELECT max(message_id) FROM calls WHERE calls.chat_id = chats.chat_id AND ${condition}), 0))`,
+    ).run(endedBefore);
+    const doomed = `SELECT id FROM calls WHERE ${condition}`;
+    this.#sql(`DELETE FROM signals WHERE call_id IN (${doomed})`).run(endedBefore);
+    this.#sql(`DELETE FROM attempts WHERE call_id IN (${doomed})`).run(endedBefore);
+    return Number(this.#sql(`DELETE FROM calls WHERE ${condition}`).run(endedBefore).changes);
+  }
+
+  findSignal(callId: number, id: string): { readonly signal: string; readonly outcome: string | null } | undefined {
+    const row = this.#sql('SELECT signal, outcome FROM signals WHERE call_id = ? AND id = ?').get(callId, id);
+    return row && { signal: row['signal'] as string, outcome: row['outcome'] as string | null };
+  }
+
+  /** The latest signal that was sent on request with this name: it may explain an exit. */
+  hasSignal(callId: number, signal: string): boolean {
+    return this.#sql('SELECT 1 FROM signals WHERE call_id = ? AND signal = ?').get(callId, signal) !== undefined;
+  }
+
+  insertSignal(callId: number, id: string, signal: string, outcome: string | null): void {
+    this.#sql('INSERT INTO signals (call_id, id, signal, outcome) VALUES (?, ?, ?, ?)').run(
+      callId,
+      id,
+      signal,
+      outcome,
+    );
+  }
+
+  setSignalOutcome(callId: number, id: string, outcome: string): void {
+    this.#sql('UPDATE signals SET outcome = ? WHERE call_id = ? AND id = ?').run(outcome, callId, id);
   }
 
   #sql(text: string): StatementSync {
@@ -210,6 +278,11 @@ export class CallRows {
     }
     return statement;
   }
+}
+
+/** Wall clock: what is kept for days must be judged over reboots. */
+function nowText(): string {
+  return new Date().toISOString();
 }
 
 type Row = Record<string, unknown>;
@@ -237,5 +310,6 @@ function toCall(row: Row | undefined): CallRow | undefined {
     exitCode: row['exit_code'] as number | null,
     durationMs: row['duration_ms'] as number | null,
     reason: row['reason'] as string | null,
+    expiredTotal: row['expired_total'] as number | null,
   };
 }

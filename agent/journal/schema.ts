@@ -29,6 +29,9 @@ CREATE TABLE calls (
   exit_code INTEGER,
   duration_ms REAL,
   reason TEXT,
+  ended_at TEXT,
+  -- Set when the output has been dropped: the row is a receipt from then on.
+  expired_total INTEGER,
   UNIQUE (chat_id, key)
 ) STRICT;
 CREATE INDEX calls_by_state ON calls (state) WHERE state = 'open';
@@ -44,5 +47,14 @@ CREATE TABLE attempts (
   kill_after_ms INTEGER,
   settled TEXT,
   PRIMARY KEY (call_id, attempt)
+) STRICT, WITHOUT ROWID;
+
+-- Signals by handle, once per id (I07). The outcome is empty while it is being sent.
+CREATE TABLE signals (
+  call_id INTEGER NOT NULL REFERENCES calls (id),
+  id TEXT NOT NULL,
+  signal TEXT NOT NULL,
+  outcome TEXT,
+  PRIMARY KEY (call_id, id)
 ) STRICT, WITHOUT ROWID;
 `;

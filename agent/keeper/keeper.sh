@@ -25,7 +25,9 @@ segment_bytes=$2
 # Caught, not ignored: exec resets a handler, but the command would inherit an ignored signal.
 trap : HUP INT TERM
 
+# point: before-fifos
 mkfifo alive output || exit 1
+# point: before-hold
 exec 9<>alive
 
 # The start time of the process that runs this, so that a pid used again is not taken for it (A2). Field 22 of stat.
@@ -45,6 +47,7 @@ exec 8<>output 7<output 6>output 8<&-
 
 (
   exec 9<&- 6>&- <&7 7<&-
+  # point: reader-begun
   number=0
   while :; do
     if ! stdbuf -o0 head -c "$segment_bytes" > "segment.$number"; then
@@ -54,11 +57,14 @@ exec 8<>output 7<output 6>output 8<&-
     fi
     [ "$(wc -c < "segment.$number")" -eq "$segment_bytes" ] || break
     number=$((number + 1))
+    # point: reader-segment
     [ "$number" -lt 3 ] || rm -f "segment.$((number - 2))"
   done
+  # point: reader-ended
   : > drained
 ) 2>/dev/null &
 exec 7<&-
+# point: reader-forked
 
 # In the foreground: a background job of sh would have SIGINT and SIGQUIT ignored for good.
 (
@@ -79,9 +85,12 @@ exec 7<&-
 )
 code=$?
 exec 6>&-
+# point: command-ended
 
 if [ -e failed ]; then exit 0; fi
 if ! read -r _ _ mark < started || [ "$mark" != . ]; then exit 0; fi
 uptime=-
 if [ -r /proc/uptime ]; then read -r uptime _ < /proc/uptime; fi
+# point: before-exit
 printf '%s %s .\n' "$code" "$uptime" > exit
+# point: after-exit

@@ -7,15 +7,21 @@ import { readFailed, readStarted } from './keeper-files.ts';
 /** Behind the watcher, for file systems without inotify and users out of watches. */
 const SWEEP_MS = 50;
 
-/** Resolves to the record, or to undefined when the launch failed or `ended` came first. */
-export function waitForLaunch(folder: string, ended: Promise<unknown>): Promise<StartedRecord | undefined> {
+/** Resolves to the record, or to undefined when the launch failed, `ended` came first, or the agent lets go. */
+export function waitForLaunch(
+  folder: string,
+  ended: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<StartedRecord | undefined> {
   return new Promise((resolve) => {
     let watcher: FSWatcher | undefined;
     const finish = (started: StartedRecord | undefined): void => {
       clearInterval(sweep);
       watcher?.close();
+      signal.removeEventListener('abort', letGo);
       resolve(started);
     };
+    const letGo = (): void => finish(undefined);
     const look = (): void => {
       const started = readStarted(folder);
       if (started !== undefined || readFailed(folder) !== undefined) finish(started);
@@ -27,6 +33,7 @@ export function waitForLaunch(folder: string, ended: Promise<unknown>): Promise<
     } catch {
       // Out of inotify watches: the sweep alone is late by at most its period.
     }
+    signal.addEventListener('abort', letGo, { once: true });
     void ended.then(() => finish(readStarted(folder)));
     look();
   });

@@ -5,18 +5,20 @@ import type { AnswerBody } from './answer-body.ts';
 import type { VerbContext } from './verb-context.ts';
 
 export function info(context: VerbContext, request: InfoRequest): Promise<AnswerBody<InfoAnswer>> {
-  const { state, settings } = context;
+  const { state, settings, startup } = context;
   return Promise.resolve({
     version: settings.version,
     nodeVersion: process.version,
     pid: process.pid,
     workspace: settings.workspace,
-    ready: true,
+    ready: startup.isReady,
+    ...(startup.state !== undefined && { startup: startup.state }),
     limits: {
       commandBytesMax: limits.COMMAND_BYTES_MAX,
       environmentBytesMax: limits.ENVIRONMENT_BYTES_MAX,
       bodyBytesMax: limits.AGENT_BODY_BYTES_MAX,
       waitMsMax: limits.AGENT_WAIT_MS_MAX,
+      openPerChatMax: limits.OPEN_COMMANDS_PER_CHAT_MAX,
       outputAnswerBytesMax: limits.OUTPUT_ANSWER_BYTES_MAX,
     },
     counts: state.calls.counts(),

@@ -24,6 +24,7 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
   await requireTarget(context, request.target);
   const found = findProcess(context, request);
   const folder = context.supervisor.folderOf(found.id, found.attempt);
+  if (found.expiredTotal !== null) return receipt(context, request, found, found.expiredTotal);
   // Queued behind other launches it has no folder yet, and so no output to speak of.
   if (!existsSync(folder)) throw new CodedError('start_pending', 'the start is on its way; ask again');
   const waitMs = request.waitMs ?? 0;
@@ -60,6 +61,28 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
     ...(request.from !== undefined && { bytes: await bytesFrom(folder, request, request.from, segmentBytes) }),
     ...(request.view !== undefined &&
       (hasEnded || request.view.onlyWhenEnded !== true) && { view: await viewOf(folder, request.view, segmentBytes) }),
+  };
+}
+
+/** The output has been dropped, the exit is still known (A11). */
+function receipt(context: VerbContext, request: OutputRequest, row: CallRow, total: number): AnswerBody<OutputAnswer> {
+  if (request.from !== undefined && request.from < total) {
+    throw new CodedError('bad_request', `bytes 0 to ${total} are not kept any more`, 'from');
+  }
+  const exit = exitOf(row);
+  return {
+    handle: handleOf(row.id),
+    state: processStateOf(context, row),
+    ...startOf(context, row),
+    ...(exit !== undefined && { exit }),
+    ...(row.reason !== null && { reason: row.reason }),
+    total,
+    dropped: total > 0 ? [[0, total]] : [],
+    outputOpen: false,
+    outputIncomplete: false,
+    lastLine: '',
+    ...(request.from !== undefined && { bytes: { from: request.from, next: request.from, base64: '' } }),
+    ...(request.view !== undefined && { view: { head: '', tail: '', omitted: total } }),
   };
 }
 

@@ -1,10 +1,13 @@
 /** `start`: runs a key's command, at most once for ever (K1), or hands its process to whoever asks again. */
+import { statfsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '../../contract/failures.ts';
 import { splitExecutionKey } from '../../contract/execution-key.ts';
+import { OPEN_COMMANDS_PER_CHAT_MAX } from '../../contract/limits.ts';
 import { firstLine } from '../../contract/well-formed.ts';
 import type { StartAnswer, StartRequest } from '../../contract/wire/start.ts';
 import { buildCommandEnvironment } from '../command-environment.ts';
+import { stripTrailingAmpersand } from '../commands/trailing-ampersand.ts';
 import { waitAtMost } from '../commands/wait-at-most.ts';
 import { crashPoint } from '../crash-points.ts';
 import { fingerprintOf } from '../fingerprint.ts';
@@ -48,12 +51,13 @@ export async function start(context: VerbContext, request: StartRequest): Promis
 }
 
 /** Attaching needs no commit; everything else is decided and recorded in one transaction. */
-function decide(context: VerbContext, request: StartRequest, fingerprint: string): Promise<Decision> {
+async function decide(context: VerbContext, request: StartRequest, fingerprint: string): Promise<Decision> {
   const known = context.state.calls.find(request.chatId, request.key);
   if (known !== undefined && known.state !== 'void') {
     requireSameCall(known, request, fingerprint);
-    return Promise.resolve({ kind: 'attach', row: known });
+    return { kind: 'attach', row: known };
   }
+  if (request.mustExist !== true) await requireRoom(context, request);
   return context.state.journal.commit(() => reserve(context, request, fingerprint));
 }
 
@@ -81,7 +85,7 @@ function reserve(context: VerbContext, request: StartRequest, fingerprint: strin
       nonce: request.nonce,
       fingerprint,
       state,
-      isBackground: request.background,
+      isBackground: request.background || stripTrailingAmpersand(request.command).isBackground,
       commandLine: firstLine(request.command, COMMAND_LINE_CHARACTERS_MAX),
       reason,
     });
@@ -102,6 +106,22 @@ function insertAttempt(context: VerbContext, request: StartRequest, callId: numb
   const attempt = context.supervisor.newAttempt(callId, number, request.killAfterMs);
   context.state.calls.insertAttempt(attempt);
   return { kind: 'launch', attempt };
+}
+
+/** What a new command needs: a workspace that is ready, a place among the chat's open ones, space on the disk. */
+async function requireRoom(context: VerbContext, request: StartRequest): Promise<void> {
+  const { startup, state } = context;
+  if (!startup.isOwn(request.chatId)) {
+    await waitAtMost(startup.ended, request.waitMs ?? WAIT_MS_DEFAULT, context.signal);
+    if (!startup.isReady) throw startup.notReady();
+  }
+  if (state.calls.countOpenOfChat(request.chatId) >= OPEN_COMMANDS_PER_CHAT_MAX) {
+    throw new CodedError('too_busy', `this chat has ${OPEN_COMMANDS_PER_CHAT_MAX} commands running, the most it may`);
+  }
+  const { bavail, bsize } = statfsSync(state.folder);
+  if (bavail * bsize < context.settings.freeDiskBytesMin) {
+    throw new CodedError('disk_full', "the disk of the agent's state folder is nearly full, so nothing was started");
+  }
 }
 
 /** K4: the same key with another input is refused at once, also while the first start is pending. */
@@ -148,6 +168,7 @@ async function answer(
     state: processStateOf(context, row),
     ...startOf(context, row),
     launches: row.attempt,
+    background: row.isBackground,
     ...(exit !== undefined && { exit }),
   };
 }
@@ -161,7 +182,7 @@ function specify(context: VerbContext, request: StartRequest, callId: number): L
   const { workspace, envFile, shell } = context.settings;
   const workdir = request.workdir ?? workspace;
   return {
-    command: request.command,
+    command: stripTrailingAmpersand(request.command).command,
     workdir: isAbsolute(workdir) ? workdir : join(workspace, workdir),
     environment: buildCommandEnvironment({
       daemon: context.environment,

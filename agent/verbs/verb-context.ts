@@ -4,6 +4,7 @@ import type { ChatId, Nonce } from '../../contract/ids.ts';
 import type { Target } from '../../contract/target.ts';
 import type { Supervisor } from '../commands/supervisor.ts';
 import type { CallRow } from '../journal/call-rows.ts';
+import type { Startup } from '../startup.ts';
 import type { AgentState } from '../state/open-state.ts';
 
 export interface AgentSettings {
@@ -12,6 +13,8 @@ export interface AgentSettings {
   readonly envFile: string | undefined;
   readonly shell: string;
   readonly killGraceMs: number;
+  /** Below so much free space no command is started. */
+  readonly freeDiskBytesMin: number;
   /** Size of an output segment; the last two and the first are kept. */
   readonly segmentBytes: number;
   readonly version: string;
@@ -20,6 +23,7 @@ export interface AgentSettings {
 export interface VerbContext {
   readonly state: AgentState;
   readonly supervisor: Supervisor;
+  readonly startup: Startup;
   readonly settings: AgentSettings;
   /** The daemon's own environment, from which an allow-list passes. */
   readonly environment: NodeJS.ProcessEnv;

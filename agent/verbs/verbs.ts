@@ -5,12 +5,14 @@ import { infoRequestSchema } from '../../contract/wire/info.ts';
 import { listRequestSchema } from '../../contract/wire/list.ts';
 import { outputRequestSchema } from '../../contract/wire/output.ts';
 import { probeRequestSchema } from '../../contract/wire/probe.ts';
+import { signalRequestSchema } from '../../contract/wire/signal.ts';
 import { startRequestSchema } from '../../contract/wire/start.ts';
 import { cancel } from './cancel.ts';
 import { info } from './info.ts';
 import { list } from './list.ts';
 import { output } from './output.ts';
 import { probe } from './probe.ts';
+import { signal } from './signal.ts';
 import { start } from './start.ts';
 import type { VerbContext } from './verb-context.ts';
 
@@ -32,6 +34,7 @@ export const VERBS: ReadonlyMap<string, Verb> = new Map([
   ['/v1/probe', verb(probeRequestSchema, probe)],
   ['/v1/output', verb(outputRequestSchema, output)],
   ['/v1/cancel', verb(cancelRequestSchema, cancel)],
+  ['/v1/signal', verb(signalRequestSchema, signal)],
   ['/v1/list', verb(listRequestSchema, list)],
   ['/v1/info', verb(infoRequestSchema, info)],
 ]);

@@ -10,6 +10,9 @@ import {
 } from './envelope.ts';
 import { keyStateFields } from './probe.ts';
 
+/** A process of the tree that is still alive. */
+export const survivorSchema = z.strictObject({ pid: z.int(), name: z.string() });
+
 export const cancelRequestSchema = z.strictObject({
   ...requestFields,
   target: targetSchema,
@@ -28,6 +31,6 @@ export const cancelAnswerSchema = z.strictObject({
   ...answerFields,
   ...keyStateFields,
   /** Processes of the tree that are still alive, by pid and command name. */
-  survivors: z.array(z.strictObject({ pid: z.int(), name: z.string() })),
+  survivors: z.array(survivorSchema),
 });
 export type CancelAnswer = z.infer<typeof cancelAnswerSchema>;

@@ -13,6 +13,10 @@ export const infoAnswerSchema = z.strictObject({
   workspace: z.string(),
   /** Start-up scripts are done. */
   ready: z.boolean(),
+  /** The start-up script of the workspace, where there is one. */
+  startup: z
+    .strictObject({ state: z.enum(['running', 'ended']), exitCode: z.int().optional(), reason: z.string().optional() })
+    .optional(),
   limits: z.record(z.string(), z.number()),
   counts: z.strictObject({ open: z.int(), calls: z.int() }),
   /** With chatId: the highest message id of that chat that the agent has seen, 0 for none. */

@@ -125,6 +125,7 @@ export class TurnWorld {
         return { target, incarnation: target.incarnation, isReady: true, chatHighestMessageId: 0 };
       },
       cancelCall: async (): Promise<CancelCallResult> => ({ outcome: outcomeOf('no_effect', 'fenced') }),
+      readProcess: async () => outcomeOf('no_effect', 'read'),
     };
   }
 

@@ -27,14 +27,14 @@ describe('what is seen from outside', () => {
       { key: '2-b', step: 1, status: 'starting' },
     ]);
     expect((await run.currentDetails()).split('\n')).toEqual([
-      '| key | status | summary | handle | exit |',
-      '| --- | --- | --- | --- | --- |',
-      "| `2-a` | starting | `$ echo a \\| tee 'x'` |  |  |",
-      '| `2-b` | starting | `$ echo b` |  |  |',
+      '| key | status | handle | evidence | summary |',
+      '| :--- | :--- | :--- | :--- | :--- |',
+      "| `2-a` | starting |  | see Pending Activities | `$ echo a` \\| `tee 'x'` |",
+      '| `2-b` | starting |  | see Pending Activities | `$ echo b` |',
     ]);
     end.open(outcomeOf('exited', 'exit', { handle: 'p1' as Handle, exit: { code: 3, durationMs: 1 } }));
     await run.result();
-    expect(await run.currentDetails()).toContain('| `2-b` | exited | `$ echo b` | p1 | 3 |');
+    expect(await run.currentDetails()).toContain('| `2-b` | exited | p1 | exit 3 | `$ echo b` |');
     const query = `ChatId = '${world.chatId}' AND AgentId = '${world.agentId}' AND TurnState = 'completed'`;
     await waitUntil(
       `one turn is found by ${query}`,

@@ -60,7 +60,10 @@ test('a socket or a port where somebody else listens is told as busy', async () 
     await busySocket.ended();
     expect(busySocket.log).toMatch(/another process listens on/);
     const busyPort = runAgent(folder, [...base, '--listen', `127.0.0.1:${port}`], token);
-    expect(busyPort).toMatchObject({ status: 1, stderr: expect.stringMatching(/something else listens there already/) });
+    expect(busyPort).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/something else listens there already/),
+    });
   } finally {
     onSocket.close();
     onPort.close();

@@ -148,11 +148,11 @@ test('a retry withdraws what the failed attempt showed, and watchers end up with
   const store = await openStoreWithTurn();
   const before = (await eventTypes(store)).length;
   await expect(runAttempt(store, modelOf(textPart('half')))).rejects.toThrow();
-  expect((await eventTypes(store)).slice(before)).toEqual(['part']);
+  expect((await eventTypes(store)).slice(before)).toEqual(['withdrawn', 'retry']);
   await runAttempt(store, modelOf(textPart('whole'), FINISH));
   const events = await store.readEvents({ chatId: CHAT, after: before, limit: 100 });
-  expect(events.map((event) => event.type)).toEqual(['withdrawn', 'message']);
-  expect(events[1]).toMatchObject({ text: 'whole' });
+  expect(events.map((event) => event.type)).toEqual(['withdrawn', 'retry', 'message']);
+  expect(events[2]).toMatchObject({ text: 'whole' });
 });
 
 test('a cancelled attempt aborts the model call, commits nothing and ends as cancelled', async () => {

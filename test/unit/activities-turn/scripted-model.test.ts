@@ -107,7 +107,7 @@ test.each(['gpt', 'nobody:x', 'scripted:', '', ':x'])(
   'the model name "%s" is refused and says what is known',
   (name) => {
     expect(() => resolveModel(name, { env: {} })).toThrow(
-      /is not known: give <provider>:<model>, provider one of scripted/,
+      /is not known: give anthropic\/<model>, .* or scripted:<file>/,
     );
   },
 );

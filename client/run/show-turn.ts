@@ -1,0 +1,70 @@
+/** Shows a turn until it ends or the watcher leaves. */
+import type { Client } from '@temporalio/client';
+import type { TurnEnd } from '../../contract/turn.ts';
+import type { Store } from '../open-store.ts';
+import { Screen } from '../watch/screen.ts';
+import { TurnJson } from '../watch/turn-json.ts';
+import { TurnPrinter } from '../watch/turn-printer.ts';
+import { watchTurn } from '../watch/watch-turn.ts';
+import type { TurnEnding } from '../watch/watch-turn.ts';
+import { formatDuration } from '../watch/format-time.ts';
+import type { ChatTurn } from './latest-turn.ts';
+
+const DRAW_MS = 200;
+const MARK: Readonly<Record<TurnEnd, string>> = { completed: 'done', failed: 'failed', interrupted: 'interrupted' };
+
+export interface ShowOptions extends ChatTurn {
+  readonly store: Store;
+  readonly client?: Client;
+  readonly showsUser: boolean;
+  readonly isJson: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The exit code: 0 for a completed turn, 1 for any other end. Throws the signal's reason when the watcher leaves. */
+export async function showTurn(options: ShowOptions): Promise<number> {
+  return options.isJson ? showJson(options) : showText(options);
+}
+
+async function showJson({ chatId, turn, store, client, signal }: ShowOptions): Promise<number> {
+  const audience = new TurnJson(process.stdout, chatId);
+  const ending = await watchTurn({ store, chatId, turn, audience, signal, ...(client !== undefined && { client }) });
+  const exitCode = exitCodeOf(ending);
+  audience.write({ type: 'end', chatId, turn, ...ending, exitCode });
+  return exitCode;
+}
+
+async function showText({ chatId, turn, store, client, signal, showsUser }: ShowOptions): Promise<number> {
+  const screen = new Screen(process.stdout, process.stderr);
+  const printer = new TurnPrinter({
+    screen,
+    showsUser,
+    findExit: async (key) => (await store.findCall({ chatId, key }))?.outcome?.exit,
+  });
+  const timer = screen.isLive ? setInterval(() => printer.draw(), DRAW_MS) : undefined;
+  try {
+    const shown = { store, chatId, turn, audience: printer, signal };
+    const ending = await watchTurn({ ...shown, ...(client !== undefined && { client }) });
+    printer.end();
+    screen.line(await summarize(store, { chatId, turn }, ending, screen));
+    return exitCodeOf(ending);
+  } finally {
+    clearInterval(timer);
+    printer.end();
+  }
+}
+
+async function summarize(store: Store, at: ChatTurn, ending: TurnEnding, screen: Screen): Promise<string> {
+  const [row, calls] = await Promise.all([store.findTurn(at), store.listCalls(at)]);
+  const isTimed = row?.startedAt !== undefined && row.endedAt !== undefined;
+  const time = isTimed ? ` · ${formatDuration(Date.parse(row.endedAt ?? '') - Date.parse(row.startedAt ?? ''))}` : '';
+  const count = `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`;
+  const line = `${MARK[ending.state]} · ${count}${time} · chat ${at.chatId}`;
+  if (ending.state === 'completed') return screen.style('dim', line);
+  const reason = ending.error === undefined ? '' : `\n${ending.error.code}: ${ending.error.message}`;
+  return screen.style('red', line) + reason;
+}
+
+function exitCodeOf({ state }: TurnEnding): number {
+  return state === 'completed' ? 0 : 1;
+}
