@@ -30,7 +30,7 @@ export const WORKDIR_BYTES_MAX = 4095;
 /** A request to the agent. JSON escapes may take six bytes for one, so it is larger than a command may be. */
 export const AGENT_BODY_BYTES_MAX = 2048 * KIB;
 /** Commands of one chat that run at once at one agent; more are told to wait. */
-export const OPEN_COMMANDS_PER_CHAT_MAX = 64;
+export const OPEN_CALLS_PER_CHAT_MAX = 64;
 /** Free space of the agent's disk below which no command is started: its journal and outputs must still fit. */
 export const FREE_DISK_BYTES_MIN = 64 * 1024 * KIB;
 /** Bytes of output in one answer of the agent. */

@@ -1,6 +1,6 @@
 /** What every request and every answer of the agent carries (design §4). Unknown fields are refused on both sides. */
 import { z } from 'zod';
-import { FAILURES, isFailureCode } from '../failures.ts';
+import { FAILURES } from '../failures.ts';
 import type { FailureCode } from '../failures.ts';
 import { parseExecutionKey, splitExecutionKey } from '../execution-key.ts';
 import { parseAgentId, parseChatId, parseNonce } from '../ids.ts';
@@ -71,7 +71,7 @@ export const answerFields = {
 export const errorAnswerSchema = z.strictObject({
   ...answerFields,
   error: z.strictObject({
-    code: z.custom<FailureCode>(isFailureCode, { message: `one of ${Object.keys(FAILURES).join(', ')}` }),
+    code: z.enum(Object.keys(FAILURES) as [FailureCode, ...FailureCode[]]),
     message: z.string(),
     field: z.string().optional(),
     /** With conflicts: the highest message id of this chat that the agent has seen. */

@@ -13,6 +13,8 @@ export const infoAnswerSchema = z.strictObject({
   workspace: z.string(),
   /** Start-up scripts are done. */
   ready: z.boolean(),
+  /** How a command's processes are known: by cgroup none escapes a kill; by group what does is named as survivor. */
+  tree: z.enum(['cgroup', 'group']),
   /** The start-up script of the workspace, where there is one. */
   startup: z
     .strictObject({ state: z.enum(['running', 'ended']), exitCode: z.int().optional(), reason: z.string().optional() })

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { VERBS } from '../../../agent/verbs/verbs.ts';
+import { buildOpenApi, OPENAPI_PATH, renderOpenApi } from '../../../tools/openapi.ts';
+
+test('docs/openapi.json is what the schemas say now (npm run openapi writes it)', async () => {
+  expect(readFileSync(OPENAPI_PATH, 'utf8')).toBe(await renderOpenApi());
+});
+
+test('the OpenAPI document has every verb of the agent, and no other', () => {
+  const { paths } = buildOpenApi() as { paths: object };
+  expect(Object.keys(paths).toSorted()).toEqual([...VERBS.keys()].toSorted());
+});
