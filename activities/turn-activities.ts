@@ -1,11 +1,15 @@
-import type { StoreActivities, TurnActivities } from '../contract/activity-interfaces.ts';
+import type { StoreActivities, SweepActivities, TurnActivities } from '../contract/activity-interfaces.ts';
 import type { Store } from '../store/store.ts';
 import { closeStepWith } from './close-step.ts';
+import { closeStrayTurnWith } from './close-stray-turn.ts';
 import { endTurnWith } from './end-turn.ts';
+import { findStraysWith } from './find-strays.ts';
 import { generateStepWith } from './generate-step.ts';
 import type { ModelResolver } from './model/resolve-model.ts';
+import { recordCancelRequestsWith } from './record-cancel-requests.ts';
 import { recordResultWith } from './record-result.ts';
 import { recordTargetsWith } from './record-targets.ts';
+import { recordTruthWith } from './record-truth.ts';
 import { takeTurnWith } from './take-turn.ts';
 
 export interface TurnActivitiesOptions {
@@ -18,7 +22,7 @@ export interface TurnActivitiesOptions {
 }
 
 /** What a turn worker offers: everything that needs the store or a model, and nothing that needs the workspace. */
-export function createTurnActivities(options: TurnActivitiesOptions): TurnActivities & StoreActivities {
+export function createTurnActivities(options: TurnActivitiesOptions): TurnActivities & StoreActivities & SweepActivities {
   const { store } = options;
   return {
     takeTurn: takeTurnWith(store),
@@ -26,6 +30,10 @@ export function createTurnActivities(options: TurnActivitiesOptions): TurnActivi
     closeStep: closeStepWith(store),
     recordTargets: recordTargetsWith(store),
     recordResult: recordResultWith(store),
+    recordCancelRequests: recordCancelRequestsWith(store),
+    recordTruth: recordTruthWith(store),
     endTurn: endTurnWith(store),
+    findStrays: findStraysWith(store),
+    closeStrayTurn: closeStrayTurnWith(store),
   };
 }

@@ -21,6 +21,7 @@ Runs the daemon that owns the commands of a workspace. It outlives every client,
   --startup FILE       program to run once after each boot; commands wait until it has ended
   --keep-output TIME   how long output is kept after the exit, such as 24h (the default) or 90m
   --keep-receipt TIME  how long the exit is known after that, such as 30d (the default)
+  --no-cgroup          no cgroup for each command, also where cgroup v2 would work (or LATCHKEY_CGROUP=off)
   --json               the ready line, and defects, as JSON
 
 adopt: after a copy, a clone or a restore of the state folder: a new agent id; what was open becomes lost.
@@ -44,6 +45,7 @@ export async function agentMain(words: readonly string[]): Promise<number> {
         startup: { type: 'string' },
         'keep-output': { type: 'string' },
         'keep-receipt': { type: 'string' },
+        'no-cgroup': { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -86,6 +88,7 @@ async function serve(values: {
   startup?: string | undefined;
   'keep-output'?: string | undefined;
   'keep-receipt'?: string | undefined;
+  'no-cgroup': boolean;
   json: boolean;
 }): Promise<void> {
   const stopped = Promise.withResolvers<void>();
@@ -106,6 +109,7 @@ async function serve(values: {
       receiptRetentionMs: parseTime('--keep-receipt', values['keep-receipt']),
     }),
     ...(token !== undefined && token !== '' && { token }),
+    ...(values['no-cgroup'] && { isCgroupWanted: false }),
     environment: process.env,
     version: readVersion(),
     onDefect: (error, context) => report(values.json, error, context),

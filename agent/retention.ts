@@ -54,6 +54,7 @@ export class Retention {
 
   async sweep(): Promise<void> {
     const { state, outputRetentionMs, receiptRetentionMs } = this.#options;
+    state.ballast.lay();
     for (const row of state.calls.listForExpiry(before(outputRetentionMs), ROWS_AT_ONCE)) await this.#expire(row);
     await state.journal.commit(() => state.calls.dropReceipts(before(outputRetentionMs + receiptRetentionMs)));
   }
@@ -64,7 +65,7 @@ export class Retention {
     if (row.attempt > 0) {
       const totals = await readTotals(supervisor.folderOf(row.id, row.attempt), segmentBytes).catch(ignoreMissing);
       // A background child still writes there: its output is kept as long as it is being made.
-      if (totals !== undefined && !totals.isDrained && (await supervisor.hasRemains(row))) return;
+      if (totals !== undefined && !totals.isDrained && (await supervisor.trees.hasRemains(row))) return;
       total = totals?.total ?? 0;
     }
     await state.journal.commit(() => state.calls.expireOutput(row.id, total));
@@ -80,7 +81,8 @@ export class Retention {
       const id = Number(/^(\d+)\.\d+$/.exec(name)?.[1]);
       if (!Number.isInteger(id)) continue;
       const row = this.#options.state.calls.findById(id);
-      if (row !== undefined && row.expiredTotal === null) continue;
+      // Never of an open row: its files are the only truth about a command that may run (K1).
+      if (row !== undefined && (row.state === 'open' || row.expiredTotal === null)) continue;
       rmSync(join(folder, name), { recursive: true, force: true });
     }
   }

@@ -25,6 +25,8 @@ export interface AgentOptions {
   readonly token?: string;
   readonly envFile?: string;
   readonly killGraceMs?: number;
+  /** False: no cgroups, also where they would work. Default: unless LATCHKEY_CGROUP is "off". */
+  readonly isCgroupWanted?: boolean;
   /** A program to run once per incarnation; commands wait for its end. */
   readonly startup?: string;
   readonly outputRetentionMs?: number;
@@ -61,6 +63,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       keeperScript: options.environment['LATCHKEY_KEEPER_SCRIPT'] ?? installKeeperScript(stateFolder),
       segmentBytes,
       killGraceMs,
+      isCgroupWanted: options.isCgroupWanted ?? options.environment['LATCHKEY_CGROUP'] !== 'off',
       onDefect: options.onDefect,
     });
     const recovered = await supervisor.recover();

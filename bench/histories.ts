@@ -16,7 +16,8 @@ export async function readRounds(handle: WorkflowHandle): Promise<ActivityRound[
   for (const event of events ?? []) {
     const scheduled = event.activityTaskScheduledEventAttributes;
     const hasEnded = event.workflowExecutionCompletedEventAttributes;
-    if (scheduled || hasEnded) marks.push({ type: scheduled?.activityType?.name ?? undefined, atMs: toMs(event.eventTime) });
+    if (scheduled || hasEnded)
+      marks.push({ type: scheduled?.activityType?.name ?? undefined, atMs: toMs(event.eventTime) });
   }
   return marks.flatMap(({ type, atMs }, index) => {
     const next = marks[index + 1];

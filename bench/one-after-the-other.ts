@@ -60,7 +60,9 @@ export async function measureLatencies(
   await inRounds(1, ways(WARM_UP_COUNT));
   for (const list of Object.values(samples)) list.length = 0;
   await inRounds(rounds, ways(chainLength));
-  return Object.fromEntries(Object.entries(samples).map(([name, list]) => [name, summarize(list)])) as unknown as Latencies;
+  return Object.fromEntries(
+    Object.entries(samples).map(([name, list]) => [name, summarize(list)]),
+  ) as unknown as Latencies;
 }
 
 const ACTIVITY_OF = { nothing: 'doNothing', spawn: 'spawnTrue', execute: 'execute' } as const;

@@ -37,7 +37,9 @@ export async function beginTurn(
 export async function endOfTurn(handle: TurnHandle, calls: number): Promise<void> {
   const result = await handle.result();
   if (result.state === 'completed' && result.calls === calls) return;
-  throw new Error(`a turn ended as ${result.state} with ${result.calls} of ${calls} calls: ${result.error?.message ?? ''}`);
+  throw new Error(
+    `a turn ended as ${result.state} with ${result.calls} of ${calls} calls: ${result.error?.message ?? ''}`,
+  );
 }
 
 /** A script with one call a step, each running `true`, then a last word. */

@@ -1,13 +1,19 @@
 /** The `latchkey` command line: one command a file in commands/. */
 import { Command, CommanderError } from 'commander';
 import { addAgentCommand } from './commands/agent.ts';
+import { addCallCommand } from './commands/call.ts';
+import { addCallsCommand } from './commands/calls.ts';
 import { addDevCommand } from './commands/dev.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addExecCommand } from './commands/exec.ts';
 import { addRunCommand } from './commands/run.ts';
 import { describeFailure } from './describe-failure.ts';
 
 const EXAMPLES = `
 Examples:
+  latchkey doctor                                   what is missing here
+  latchkey run --model anthropic/<model> "…"        one turn in this folder; Ctrl-C leaves, --attach watches again
+  latchkey calls --watch                            what runs, and what is stuck
   latchkey agent                                    run the agent of the current folder
   latchkey exec --key 1-a -- 'sleep 20; echo done'  run a command under a key; say it again to attach to it
 `;
@@ -28,9 +34,12 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
     .showHelpAfterError('(latchkey --help lists the commands)')
     .enablePositionalOptions();
   addRunCommand(program, setExitCode);
+  addDevCommand(program, setExitCode);
+  addCallsCommand(program, setExitCode);
+  addCallCommand(program, setExitCode);
+  addDoctorCommand(program, setExitCode);
   addAgentCommand(program, setExitCode);
   addExecCommand(program, setExitCode);
-  addDevCommand(program, setExitCode);
   try {
     await program.parseAsync([...words], { from: 'user' });
     return exitCode;

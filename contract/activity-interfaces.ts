@@ -2,8 +2,9 @@
  * What workflows may ask for. The interfaces are here and not beside their code, since even a type-only import of an
  * activity's file would drag Node's types into the workflow check.
  */
-import type { CallOutcome, CommittedCall, Evidence, ExecuteRequest, ProcessRequest, ResolvedStatus } from './calls.ts';
+import type { CallOutcome, CommittedCall, Evidence, ExecuteRequest, ProcessRequest, ResultStatus } from './calls.ts';
 import type { AgentId, ChatId, ExecutionKey, Incarnation, MessageId, Nonce } from './ids.ts';
+import type { StrayCall, StrayTurn } from './sweep.ts';
 import type { Target } from './target.ts';
 import type { TurnEnd } from './turn.ts';
 
@@ -19,7 +20,18 @@ export interface StoreActivities {
   /** Writes the targets into rows that have none; returns what the rows then hold: it wins (K5). */
   recordTargets(input: RecordTargetsInput): Promise<RecordTargetsResult>;
   recordResult(input: RecordResultInput): Promise<RecordResultResult>;
+  /** Shows that the end of these calls was asked for; such a call is never dispatched again (C3). */
+  recordCancelRequests(input: RecordCancelRequestsInput): Promise<void>;
+  /** What became known of a call later: moves its status, never its text; gives it its result if it has none (C3). */
+  recordTruth(input: RecordTruthInput): Promise<RecordResultResult>;
   endTurn(input: EndTurnInput): Promise<void>;
+}
+
+/** On the turn queue, for the sweep. */
+export interface SweepActivities {
+  findStrays(): Promise<FindStraysResult>;
+  /** Closes every step of a stray turn; gives "not run" to what was never dispatched, hands back the rest. */
+  closeStrayTurn(input: StrayTurn): Promise<CloseStrayTurnResult>;
 }
 
 /** On an agent's execute queue. */
@@ -78,6 +90,8 @@ export interface CloseStepInput {
   readonly chatId: ChatId;
   readonly turn: number;
   readonly step: number;
+  /** The turn was interrupted: what the model had written so far stays, as its message. */
+  readonly keepsText?: boolean;
 }
 
 export interface CloseStepResult {
@@ -103,12 +117,30 @@ export interface RecordResultInput {
   readonly turn: number;
   readonly key: ExecutionKey;
   readonly outcome: CallOutcome;
+  /** The row stays `cancel_requested`: the text is the call's one result, and a settle goes on asking for its end. */
+  readonly isStillAsked?: boolean;
 }
 
 export interface RecordResultResult {
   /** The status that the row holds: the first result stands (C3). */
-  readonly status: ResolvedStatus;
+  readonly status: ResultStatus;
   readonly evidence: Evidence;
+}
+
+export interface RecordCancelRequestsInput {
+  readonly chatId: ChatId;
+  readonly keys: readonly ExecutionKey[];
+}
+
+export type RecordTruthInput = Omit<RecordResultInput, 'isStillAsked'>;
+
+export interface FindStraysResult {
+  readonly turns: readonly StrayTurn[];
+  readonly calls: readonly StrayCall[];
+}
+
+export interface CloseStrayTurnResult {
+  readonly openCalls: readonly CommittedCall[];
 }
 
 export interface EndTurnInput {
@@ -116,6 +148,8 @@ export interface EndTurnInput {
   readonly turn: number;
   readonly state: TurnEnd;
   readonly error?: { readonly code: string; readonly message: string };
+  /** Ids up to this one are taken: a store that went back in time is told, so that they are never used twice (I02). */
+  readonly highestMessageId?: number;
 }
 
 export interface ExecuteInput {

@@ -24,6 +24,32 @@ export function isResolved(status: CallStatus): status is ResolvedStatus {
   return (RESOLVED_STATUSES as readonly CallStatus[]).includes(status);
 }
 
+/** What a row that has its result may hold: its end, or that its end is still asked for (`settle`). */
+export type ResultStatus = ResolvedStatus | 'cancel_requested';
+
+/** Where a later truth may move a call that has its result (C3). A real exit is final; doubt never replaces an answer. */
+export const LATE_TRUTHS_OF: Readonly<Record<ResultStatus, readonly ResolvedStatus[]>> = {
+  cancel_requested: RESOLVED_STATUSES,
+  exited: [],
+  detached: ['exited', 'canceled', 'unknown'],
+  canceled: ['exited', 'detached'],
+  unknown: ['exited', 'detached', 'canceled', 'no_effect'],
+  no_effect: ['exited', 'detached', 'canceled'],
+};
+
+/** A person's word gives way to whatever an agent proves. */
+const TRUTHS_OVER_A_PERSON: readonly ResolvedStatus[] = ['exited', 'detached', 'canceled', 'no_effect'];
+
+/** Whether a later truth may move a call from what it holds. */
+export function mayMoveTo(
+  truth: { readonly status: ResolvedStatus; readonly evidence: Evidence },
+  held: { readonly status: ResultStatus; readonly evidence: Evidence | undefined },
+): boolean {
+  const isPersons = held.evidence?.code === 'operator';
+  if (isPersons && truth.evidence.code !== 'operator') return TRUTHS_OVER_A_PERSON.includes(truth.status);
+  return LATE_TRUTHS_OF[held.status].includes(truth.status);
+}
+
 /** What proves a call's end. Each resolved status accepts only some of these (`workflows/ledger.ts`). */
 export const EVIDENCE_CODES = [
   /** The agent's journal holds a real exit. */
@@ -57,6 +83,8 @@ export const EVIDENCE_CODES = [
   'trust_window',
   /** Every attempt ended without a value: time-outs, or the server's own failure. */
   'attempt_ended',
+  /** The agent did not answer a cancel in time; a settle goes on asking. */
+  'agent_silent',
   /** A settle gave up. */
   'settle_gave_up',
   /** A person said so. */
@@ -153,4 +181,6 @@ export interface CommittedCall {
   readonly request?: ExecuteRequest | ProcessRequest;
   /** Present once recorded: before the dispatch (K5). */
   readonly target?: Target;
+  /** Its result is stored; so also while its status is `cancel_requested` and a settle goes on asking. */
+  readonly hasResult?: true;
 }

@@ -53,6 +53,17 @@ export const FAILURES = {
   turn_closed: { kind: 'refusal', status: 409, nextStep: 'The turn has ended; only its stored results can be read.' },
   chat_busy: { kind: 'refusal', status: 409, nextStep: 'Wait until the running turn of this chat has ended.' },
   step_closed: { kind: 'refusal', status: 409, nextStep: 'The step was closed; its stored results stand.' },
+  turn_lost: {
+    kind: 'in_doubt',
+    status: 0,
+    nextStep: 'The work on the turn was ended from outside, such as by a terminate; send the message again.',
+  },
+  call_running: { kind: 'refusal', status: 409, nextStep: 'Interrupt the turn, or cancel the call, to stop it.' },
+  not_proven: {
+    kind: 'refusal',
+    status: 409,
+    nextStep: 'Bring the agent back, or resolve the call as "unknown".',
+  },
   store_rolled_back: {
     kind: 'in_doubt',
     status: 409,

@@ -67,5 +67,13 @@ export const TARGET_FRESH_MS = 2 * SECOND;
 export const CALLS_SIDE_BY_SIDE_MAX = 8;
 /** How long an interrupt waits for the true end of a call before the turn moves on. */
 export const INTERRUPT_GRACE_MS = 10 * SECOND;
+/** How long a settle goes on asking for the truth of a call. */
+export const SETTLE_MS_MAX = 24 * HOUR;
+/** A sweep looks for what nobody works on any more this often. */
+export const SWEEP_SECONDS_DEFAULT = 60;
+/** An operator's name, or reason. */
+export const OPERATOR_TEXT_CHARACTERS_MAX = 500;
+/** What a note tells the model of a late truth; the rest is at the agent. */
+export const NOTE_CHARACTERS_MAX = 8000;
 /** TERM to KILL, when the caller doesn't say. */
 export const KILL_GRACE_MS_DEFAULT = 2 * SECOND;

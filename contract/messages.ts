@@ -34,4 +34,13 @@ export interface ConversationCall {
   readonly result?: { readonly text: string; readonly isError: boolean };
 }
 
-export type ConversationMessage = UserMessage | AssistantMessage;
+/** Something that became known after a result was recorded (C3): the result stays as it is, and the model reads this. */
+export interface NoteMessage {
+  readonly role: 'note';
+  readonly chatId: ChatId;
+  /** The highest message id that was taken when it became known: it stands after that message. */
+  readonly afterMessageId: number;
+  readonly text: string;
+}
+
+export type ConversationMessage = UserMessage | AssistantMessage | NoteMessage;

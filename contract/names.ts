@@ -1,5 +1,6 @@
 /** The names by which the pieces find each other on Temporal. */
-import type { AgentId, ChatId } from './ids.ts';
+import { activityIdOf } from './execution-key.ts';
+import type { AgentId, ChatId, ExecutionKey } from './ids.ts';
 
 /** Task queue of the turn workers: workflows, generateStep, store writes. */
 export const TURN_TASK_QUEUE_DEFAULT = 'latchkey-turns';
@@ -17,8 +18,23 @@ export function turnWorkflowId(chatId: ChatId, turn: number): string {
   return `turn/${chatId}/${turn}`;
 }
 
+/** One a key: a second one for the same call joins the first. */
+export function settleWorkflowId(chatId: ChatId, key: ExecutionKey): string {
+  return `settle/${chatId}/${activityIdOf(key)}`;
+}
+
+/** One for all turn workers of a queue. */
+export function sweepScheduleId(turnQueue: string): string {
+  return `latchkey-sweep/${turnQueue}`;
+}
+
 export const TURN_WORKFLOW_TYPE = 'turn';
+export const SETTLE_WORKFLOW_TYPE = 'settle';
+export const SWEEP_WORKFLOW_TYPE = 'sweep';
 export const CALLS_QUERY = 'calls';
+export const INTERRUPT_UPDATE = 'interrupt';
+export const RESOLVE_CALL_UPDATE = 'resolveCall';
+export const RETIRE_AGENT_SIGNAL = 'retireAgent';
 
 /** Custom search attributes, all of type Keyword. The dev server is started with them. */
 export const SEARCH_ATTRIBUTES = { chatId: 'ChatId', agentId: 'AgentId', turnState: 'TurnState' } as const;

@@ -9,6 +9,7 @@ export interface TurnTimings {
   readonly trustWindowMs?: number;
   readonly interruptGraceMs?: number;
   readonly describeAgentMs?: number;
+  readonly settleForMs?: number;
 }
 
 /** The one argument of the workflow `turn`. The user's message is in the store, queued for this chat. */
@@ -21,6 +22,8 @@ export interface TurnInput {
   readonly timings?: TurnTimings;
   /** Whether command lines may be shown in summaries (they are not encrypted). Default true. */
   readonly showCommands?: boolean;
+  /** The turn moves to a new run, between two steps, when its history has more events; default: what the server suggests. */
+  readonly historyEventsMax?: number;
 }
 
 export type TurnEnd = 'completed' | 'failed' | 'interrupted';

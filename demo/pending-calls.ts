@@ -20,7 +20,7 @@ export async function readPendingCalls(handle: TurnHandle): Promise<PendingCall[
       isOfEarlierAttempt: beatAt < startedAt,
       activityId: activity.activityId ?? '',
       attempt: activity.attempt ?? 1,
-      heartbeat: data ? (JSON.parse(Buffer.from(data).toString('utf8')) as ExecuteHeartbeat) : undefined,
+      heartbeat: data?.length ? (JSON.parse(Buffer.from(data).toString('utf8')) as ExecuteHeartbeat) : undefined,
     };
   });
 }

@@ -19,6 +19,8 @@ export interface StoredCall extends CommittedCall {
   readonly exitCode?: number;
   readonly createdAt: string;
   readonly resolvedAt?: string;
+  /** When a later truth last moved its status (C3). */
+  readonly settledAt?: string;
 }
 
 export function readCall(row: Selectable<CallRow>): StoredCall {
@@ -35,6 +37,7 @@ export function readCall(row: Selectable<CallRow>): StoredCall {
     ...(row.handle === null ? {} : { handle: row.handle as Handle }),
     ...(row.exit_code === null ? {} : { exitCode: row.exit_code }),
     ...(row.resolved_at === null ? {} : { resolvedAt: row.resolved_at }),
+    ...(row.settled_at === null ? {} : { settledAt: row.settled_at }),
   };
 }
 
@@ -52,7 +55,13 @@ export function readCommittedCall(row: Selectable<CallRow>): CommittedCall {
     status: row.status,
     ...(row.request === null ? {} : { request: JSON.parse(row.request) as NonNullable<CommittedCall['request']> }),
     ...(target === undefined ? {} : { target }),
+    ...(hasResult(row) ? { hasResult: true } : {}),
   };
+}
+
+/** A call is open until it has its result; its status may be `cancel_requested` for longer. */
+export function hasResult(row: Selectable<CallRow>): boolean {
+  return row.result_text !== null;
 }
 
 export function readTarget(row: Selectable<CallRow>): Target | undefined {

@@ -1,17 +1,17 @@
 /** Calls: committed as reserved, given a target once (K5), given a result once (C3). */
 import type { Selectable, Transaction } from 'kysely';
 import type {
+  RecordCancelRequestsInput,
   RecordResultInput,
   RecordResultResult,
   RecordTargetsInput,
   RecordTargetsResult,
 } from '../contract/activity-interfaces.ts';
-import { isResolved } from '../contract/calls.ts';
-import type { CallOutcome, Evidence } from '../contract/calls.ts';
+import type { CallOutcome, Evidence, ResultStatus } from '../contract/calls.ts';
 import { CodedError, Refusal } from '../contract/failures.ts';
 import type { ChatId, ExecutionKey } from '../contract/ids.ts';
 import type { Target } from '../contract/target.ts';
-import { readCall, readTarget, snapshotOf } from './call-row.ts';
+import { hasResult, readCall, readTarget, snapshotOf } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import type { Database } from './database.ts';
 import type { CallRow, Schema } from './schema.ts';
@@ -37,7 +37,7 @@ async function recordTarget(
   const row = await requireCallRow(trx, input);
   const held = readTarget(row);
   if (held !== undefined) return held;
-  if (isResolved(row.status)) {
+  if (hasResult(row)) {
     throw new Refusal('step_closed', `call ${input.key} was resolved (${row.status}) without having been dispatched`);
   }
   if (input.target.agentId !== row.agent_id) {
@@ -60,13 +60,28 @@ async function recordTarget(
 export async function recordResult(db: Database, input: RecordResultInput): Promise<RecordResultResult> {
   return db.transaction().execute(async (trx) => {
     const row = await requireCallRow(trx, input);
-    if (isResolved(row.status)) {
-      if (row.evidence === null)
-        throw new CodedError('invariant_broken', `call ${input.key} is resolved without evidence`);
-      return { status: row.status, evidence: JSON.parse(row.evidence) as Evidence };
+    if (hasResult(row)) return heldResult(row);
+    const status = input.isStillAsked === true ? 'cancel_requested' : input.outcome.status;
+    await resolveCallRow(trx, row, input.outcome, status);
+    return { status, evidence: input.outcome.evidence };
+  });
+}
+
+/** What a row with a result holds now. */
+export function heldResult(row: Selectable<CallRow>): RecordResultResult {
+  if (row.evidence === null) throw new CodedError('invariant_broken', `call ${row.key} is resolved without evidence`);
+  return { status: row.status as ResultStatus, evidence: JSON.parse(row.evidence) as Evidence };
+}
+
+/** Shows that the end of these calls was asked for. Calls that have their result already keep their status. */
+export async function recordCancelRequests(db: Database, input: RecordCancelRequestsInput): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const key of input.keys) {
+      const row = await requireCallRow(trx, { chatId: input.chatId, key });
+      if (!hasResult(row) && row.status !== 'cancel_requested') {
+        await updateCallRow(trx, row, { status: 'cancel_requested' });
+      }
     }
-    await resolveCallRow(trx, row, input.outcome);
-    return { status: input.outcome.status, evidence: input.outcome.evidence };
   });
 }
 
@@ -75,8 +90,17 @@ export async function resolveCallRow(
   trx: Transaction<Schema>,
   row: Selectable<CallRow>,
   outcome: CallOutcome,
+  status: ResultStatus = outcome.status,
 ): Promise<void> {
-  const columns = outcomeColumns(outcome);
+  await updateCallRow(trx, row, { ...outcomeColumns(outcome), status });
+}
+
+/** Changes a row and tells the watchers. */
+export async function updateCallRow(
+  trx: Transaction<Schema>,
+  row: Selectable<CallRow>,
+  columns: Partial<CallRow>,
+): Promise<void> {
   await trx.updateTable('calls').set(columns).where('chat_id', '=', row.chat_id).where('key', '=', row.key).execute();
   await appendEvents(trx, row.chat_id as ChatId, [
     { type: 'call', call: snapshotOf(readCall({ ...row, ...columns })) },
@@ -85,7 +109,7 @@ export async function resolveCallRow(
 
 export type OutcomeColumns = Pick<
   CallRow,
-  'status' | 'evidence' | 'outcome' | 'result_text' | 'is_error' | 'handle' | 'exit_code' | 'resolved_at'
+  'status' | 'settled_at' | 'evidence' | 'outcome' | 'result_text' | 'is_error' | 'handle' | 'exit_code' | 'resolved_at'
 >;
 
 /** The columns of a resolved row. */
@@ -100,6 +124,7 @@ export function outcomeColumns(outcome: CallOutcome): OutcomeColumns {
     handle: outcome.handle ?? null,
     exit_code: outcome.exit?.code ?? null,
     resolved_at: new Date().toISOString(),
+    settled_at: null,
   };
 }
 
@@ -154,11 +179,12 @@ async function findCallRow(
     .executeTakeFirst();
 }
 
-async function requireCallRow(
+export async function requireCallRow(
   db: Database,
   input: { chatId: ChatId; key: ExecutionKey },
 ): Promise<Selectable<CallRow>> {
   const row = await findCallRow(db, input);
   if (row !== undefined) return row;
-  throw new Refusal('bad_request', `the store has no call ${input.key} in chat ${input.chatId}`, 'key');
+  // Only calls that the store itself had committed are asked for: it has lost some of its past (I02).
+  throw new Refusal('store_rolled_back', `the store has no call ${input.key} in chat ${input.chatId}`, 'key');
 }

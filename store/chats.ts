@@ -64,7 +64,7 @@ export async function createChat(db: Database, input: { chatId: ChatId; agentId:
 }
 
 export async function findChat(db: Database, chatId: ChatId): Promise<Chat | undefined> {
-  const row = await db.selectFrom('chats').selectAll().where('id', '=', chatId).executeTakeFirst();
+  const row = await findChatRow(db, chatId);
   if (row === undefined) return undefined;
   return {
     chatId,
@@ -132,8 +132,12 @@ function refuseBadMessage(input: EnqueueUserMessageInput): void {
   }
 }
 
+export async function findChatRow(db: Database, chatId: ChatId): Promise<Selectable<ChatRow> | undefined> {
+  return db.selectFrom('chats').selectAll().where('id', '=', chatId).executeTakeFirst();
+}
+
 export async function requireChat(trx: Transaction<Schema>, chatId: ChatId): Promise<Selectable<ChatRow>> {
-  const chat = await trx.selectFrom('chats').selectAll().where('id', '=', chatId).executeTakeFirst();
+  const chat = await findChatRow(trx, chatId);
   if (chat !== undefined) return chat;
   throw new Refusal('bad_request', `the store has no chat ${chatId}: create it first`, 'chatId');
 }

@@ -7,6 +7,7 @@ import { callNonce } from '../contract/ids.ts';
 import type { AgentId, ToolCallId } from '../contract/ids.ts';
 import { CALLS_SIDE_BY_SIDE_MAX } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
+import { insertAssistantMessage } from './assistant-message.ts';
 import { readCall, readCommittedCall, snapshotOf } from './call-row.ts';
 import { listCallRows, outcomeColumns } from './calls.ts';
 import type { OutcomeColumns } from './calls.ts';
@@ -54,7 +55,7 @@ export async function commitStep(
     if (row?.state === 'committed') return readCommittedStep(trx, row);
     await requireHeldStep(trx, attempt);
     const text = toStoredText(input.text);
-    await insertMessage(trx, attempt, text);
+    await insertAssistantMessage(trx, attempt, text);
     const targeted = callsDispatchedAtOnce(input.calls);
     for (const [position, draft] of input.calls.entries()) {
       const target = targeted.has(draft) ? input.target : undefined;
@@ -82,23 +83,6 @@ function callsDispatchedAtOnce(calls: readonly CallDraft[]): ReadonlySet<CallDra
   return new Set(calls.filter((draft) => draft.outcome === undefined).slice(0, CALLS_SIDE_BY_SIDE_MAX));
 }
 
-async function insertMessage(trx: Transaction<Schema>, attempt: StepAttempt, text: string): Promise<void> {
-  await trx
-    .insertInto('messages')
-    .values({
-      chat_id: attempt.chatId,
-      id: attempt.messageId,
-      role: 'assistant',
-      turn: attempt.turn,
-      step: attempt.step,
-      client_message_id: null,
-      text,
-      hidden: 0,
-      at: new Date().toISOString(),
-    })
-    .execute();
-}
-
 const RESERVED: OutcomeColumns = {
   status: 'reserved',
   evidence: null,
@@ -108,6 +92,7 @@ const RESERVED: OutcomeColumns = {
   handle: null,
   exit_code: null,
   resolved_at: null,
+  settled_at: null,
 };
 
 interface CallToInsert {

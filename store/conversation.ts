@@ -1,10 +1,13 @@
 import type { ChatId, MessageId } from '../contract/ids.ts';
-import type { AssistantMessage, ConversationCall, ConversationMessage } from '../contract/messages.ts';
+import type { ConversationCall, ConversationMessage, NoteMessage } from '../contract/messages.ts';
 import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import type { Database } from './database.ts';
 
-/** What was said in a chat, in order, each assistant message with its calls and the results that they have so far. */
+/**
+ * What was said in a chat, in order, each assistant message with its calls and the results that they have so far; and
+ * what became known later, after the message that was the last one then.
+ */
 export async function loadConversation(db: Database, chatId: ChatId): Promise<readonly ConversationMessage[]> {
   // One transaction, so that no call is seen without the message that asked for it.
   return db
@@ -25,17 +28,37 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
         .orderBy('message_id')
         .orderBy('position')
         .execute();
+      const notes = (
+        await trx.selectFrom('notes').selectAll().where('chat_id', '=', chatId).orderBy('position').execute()
+      ).map(({ after_message_id: afterMessageId, text }): NoteMessage => ({
+        role: 'note',
+        chatId,
+        afterMessageId,
+        text,
+      }));
       const callsByMessage = Map.groupBy(callRows.map(readCall), (call) => call.messageId);
-      return messages.map((row): ConversationMessage => {
+      const said = messages.map((row): SaidMessage => {
         const id = row.id as MessageId;
         const { turn, text } = row;
         if (row.role === 'user') {
           return { role: 'user', id, chatId, turn, text, clientMessageId: row.client_message_id ?? '' };
         }
         const calls = (callsByMessage.get(id) ?? []).map(toConversationCall);
-        return { role: 'assistant', id, chatId, turn, step: row.step ?? 0, text, calls } satisfies AssistantMessage;
+        return { role: 'assistant', id, chatId, turn, step: row.step ?? 0, text, calls };
       });
+      return withNotes(said, notes);
     });
+}
+
+type SaidMessage = Exclude<ConversationMessage, NoteMessage>;
+
+function withNotes(said: readonly SaidMessage[], notes: readonly NoteMessage[]): ConversationMessage[] {
+  const placed = [
+    ...said.map((message) => ({ message, after: message.id - 1 })),
+    // After the message itself, before the next one: ids are whole numbers.
+    ...notes.map((message) => ({ message, after: message.afterMessageId - 0.5 })),
+  ];
+  return placed.toSorted((a, b) => a.after - b.after).map(({ message }) => message);
 }
 
 function toConversationCall(call: StoredCall): ConversationCall {

@@ -121,7 +121,24 @@ async function createCallTables(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-const MIGRATIONS: Record<string, Migration> = { '0001-first-tables': firstTables };
+const lateTruths: Migration = {
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await db.schema.alterTable('calls').addColumn('settled_at', 'text').execute();
+    await db.schema.createIndex('calls_by_status').on('calls').column('status').execute();
+    await db.schema
+      .createTable('notes')
+      .addColumn('chat_id', 'text', (column) => column.notNull().references('chats.id'))
+      .addColumn('position', 'bigint', (column) => column.notNull())
+      .addColumn('after_message_id', 'bigint', (column) => column.notNull())
+      .addColumn('key', 'text', (column) => column.notNull())
+      .addColumn('text', 'text', (column) => column.notNull())
+      .addColumn('at', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('notes_pk', ['chat_id', 'position'])
+      .execute();
+  },
+};
+
+const MIGRATIONS: Record<string, Migration> = { '0001-first-tables': firstTables, '0002-late-truths': lateTruths };
 
 /** Brings the database to the newest version; a database that is newer than this code is refused by name. */
 export async function migrateToLatest(db: Kysely<Schema>): Promise<void> {

@@ -9,6 +9,7 @@ export interface Schema {
   messages: MessageRow;
   steps: StepRow;
   calls: CallRow;
+  notes: NoteRow;
   stream_events: StreamEventRow;
 }
 
@@ -102,6 +103,19 @@ export interface CallRow {
   exit_code: number | null;
   created_at: string;
   resolved_at: string | null;
+  /** When a later truth last moved its status. */
+  settled_at: string | null;
+}
+
+/** What the model is told of a late truth (C3). */
+export interface NoteRow {
+  chat_id: string;
+  position: number;
+  /** It stands after this message, and after the results of its calls. */
+  after_message_id: number;
+  key: string;
+  text: string;
+  at: string;
 }
 
 export interface StreamEventRow {

@@ -5,17 +5,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable, Transaction } from 'kysely';
 import type { CloseStepInput, CloseStepResult, GenerateStepResult } from '../contract/activity-interfaces.ts';
-import { isResolved } from '../contract/calls.ts';
 import type { CallOutcome } from '../contract/calls.ts';
 import { CodedError, Refusal } from '../contract/failures.ts';
 import type { ChatId, MessageId } from '../contract/ids.ts';
-import { readCommittedCall } from './call-row.ts';
+import { insertAssistantMessage } from './assistant-message.ts';
+import { hasResult, readCommittedCall } from './call-row.ts';
 import { listCallRows, resolveCallRow } from './calls.ts';
-import { raiseHighestMessageId, requireChat } from './chats.ts';
+import { findChatRow, raiseHighestMessageId, requireChat } from './chats.ts';
 import type { Database } from './database.ts';
 import type { Schema, StepRow } from './schema.ts';
 import { withdrawParts } from './step-withdrawal.ts';
-import { appendEvents } from './stream-events.ts';
+import { appendEvents, dropParts, readParts } from './stream-events.ts';
 
 export interface BeginStepInput {
   readonly chatId: ChatId;
@@ -51,6 +51,7 @@ export async function beginStep(db: Database, input: BeginStepInput): Promise<Be
     const row = await findStepRow(trx, input);
     if (row?.state === 'committed') return { state: 'committed', result: await readCommittedStep(trx, row) };
     await requireActiveTurn(trx, input);
+    await requireEarlierStep(trx, input);
     if (row?.state === 'closed') throw closedStep(input);
     const token = randomUUID();
     if (row === undefined) {
@@ -68,6 +69,14 @@ export async function beginStep(db: Database, input: BeginStepInput): Promise<Be
     const { messageId, stepNonce } = requireIdentity(row);
     return { state: 'begun', attempt: { ...input, token, messageId, stepNonce } };
   });
+}
+
+/** A step follows a committed one: a store that has lost it went back in time within the turn (I02). */
+async function requireEarlierStep(trx: Transaction<Schema>, input: BeginStepInput): Promise<void> {
+  if (input.step === 1) return;
+  const earlier = await findStepRow(trx, { ...input, step: input.step - 1 });
+  if (earlier?.state === 'committed') return;
+  throw new Refusal('store_rolled_back', `the store has lost step ${input.step - 1} of turn ${input.turn}`);
 }
 
 async function insertStep(trx: Transaction<Schema>, input: BeginStepInput, token: string): Promise<void> {
@@ -126,13 +135,12 @@ export async function closeStep(db: Database, input: CloseStepInput): Promise<Cl
   return db.transaction().execute(async (trx): Promise<CloseStepResult> => {
     const row = await findStepRow(trx, input);
     if (row?.state !== 'committed') {
-      await closeUncommitted(trx, input, row);
-      return { openCalls: [] };
+      const kept = input.keepsText === true && row !== undefined ? await keepText(trx, row) : undefined;
+      if (kept === undefined) await closeUncommitted(trx, input, row);
+      return { openCalls: [], ...(kept === undefined ? {} : { messageId: kept }) };
     }
     const { messageId } = requireIdentity(row);
-    const open = (await listCallRows(trx, { chatId: input.chatId, messageId })).filter(
-      (call) => !isResolved(call.status),
-    );
+    const open = (await listCallRows(trx, { chatId: input.chatId, messageId })).filter((call) => !hasResult(call));
     for (const call of open) if (call.target === null) await resolveCallRow(trx, call, NOT_RUN);
     return { messageId, openCalls: open.filter((call) => call.target !== null).map(readCommittedCall) };
   });
@@ -143,6 +151,24 @@ const NOT_RUN: CallOutcome = {
   evidence: { code: 'not_dispatched', detail: 'The step was closed before this call was dispatched.' },
   text: '[not run: the step ended before this call was started; nothing was executed]',
 };
+
+/**
+ * What the model had written when its turn was interrupted becomes its message, without any call; undefined when that
+ * is nothing. The step counts as committed then, so that no late attempt can write into it.
+ */
+async function keepText(trx: Transaction<Schema>, row: Selectable<StepRow>): Promise<MessageId | undefined> {
+  const { turn, step, state } = row;
+  const chatId = row.chat_id as ChatId;
+  const text = state === 'open' && row.has_parts === 1 ? await readParts(trx, { chatId, turn, step }) : '';
+  if (text.trim() === '') return undefined;
+  const { messageId } = requireIdentity(row);
+  const place = { chatId, turn, step, messageId };
+  await insertAssistantMessage(trx, place, text);
+  await updateStep(trx, place, { state: 'committed', attempt_token: null, has_parts: 0 });
+  await dropParts(trx, place);
+  await appendEvents(trx, chatId, [{ type: 'message', role: 'assistant', id: messageId, turn, step, text, calls: [] }]);
+  return messageId;
+}
 
 async function closeUncommitted(
   trx: Transaction<Schema>,
@@ -208,9 +234,19 @@ export async function findStepRow(
 }
 
 async function requireActiveTurn(trx: Transaction<Schema>, name: { chatId: ChatId; turn: number }): Promise<void> {
-  const chat = await requireChat(trx, name.chatId);
+  const chat = await findChatRow(trx, name.chatId);
   // T1: a turn that isn't the chat's running one commits nothing.
-  if (chat.active_turn === name.turn) return;
+  if (chat?.active_turn === name.turn) return;
+  const turn = await trx
+    .selectFrom('turns')
+    .select('state')
+    .where('chat_id', '=', name.chatId)
+    .where('turn', '=', name.turn)
+    .executeTakeFirst();
+  // It was taken before it came here, so a store that doesn't know it has lost some of its past (I02).
+  if (turn === undefined || turn.state === 'active') {
+    throw new Refusal('store_rolled_back', `the store doesn't know that turn ${name.turn} of chat ${name.chatId} runs`);
+  }
   throw new Refusal('turn_closed', `turn ${name.turn} of chat ${name.chatId} is not its running turn`);
 }
 

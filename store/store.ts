@@ -3,31 +3,38 @@ import type { Kysely } from 'kysely';
 import type {
   CloseStepInput,
   CloseStepResult,
+  CloseStrayTurnResult,
   EndTurnInput,
+  FindStraysResult,
   GenerateStepResult,
+  RecordCancelRequestsInput,
   RecordResultInput,
   RecordResultResult,
   RecordTargetsInput,
   RecordTargetsResult,
+  RecordTruthInput,
   TakeTurnInput,
   TakeTurnResult,
 } from '../contract/activity-interfaces.ts';
 import type { AgentId, ChatId, ExecutionKey } from '../contract/ids.ts';
 import type { ConversationMessage } from '../contract/messages.ts';
+import type { StrayTurn } from '../contract/sweep.ts';
 import type { StoredCall } from './call-row.ts';
-import { findCall, listCalls, recordResult, recordTargets } from './calls.ts';
+import { findCall, listCalls, recordCancelRequests, recordResult, recordTargets } from './calls.ts';
 import { createChat, enqueueUserMessage, findChat } from './chats.ts';
 import type { Chat, EnqueueUserMessageInput, EnqueueUserMessageResult } from './chats.ts';
 import { commitStep } from './commit-step.ts';
 import type { CommitStepInput } from './commit-step.ts';
 import { loadConversation } from './conversation.ts';
 import type { Schema } from './schema.ts';
+import { recordTruth } from './late-truth.ts';
 import { noteRetry } from './step-retry.ts';
 import type { StepRetry } from './step-retry.ts';
 import { listUsage } from './step-usage.ts';
 import type { UsedStep } from './step-usage.ts';
 import { beginStep, closeStep, writePart } from './steps.ts';
 import type { BeginStepInput, BeginStepResult, StepAttempt } from './steps.ts';
+import { closeStrayTurn, listUnfinished } from './strays.ts';
 import { readEvents } from './stream-events.ts';
 import type { StreamEvent } from './stream-events.ts';
 import { endTurn, findTurn, reserveNextTurn, takeTurn } from './turns.ts';
@@ -49,10 +56,15 @@ export interface Store {
   noteRetry(attempt: StepAttempt, retry: StepRetry): Promise<void>;
   commitStep(attempt: StepAttempt, input: CommitStepInput): Promise<GenerateStepResult>;
   closeStep(input: CloseStepInput): Promise<CloseStepResult>;
+  closeStrayTurn(input: StrayTurn): Promise<CloseStrayTurnResult>;
+  /** Turns that run, and calls whose end is still asked for: what a sweep compares with Temporal. */
+  listUnfinished(): Promise<FindStraysResult>;
   listUsage(input: { chatId: ChatId; turn?: number }): Promise<readonly UsedStep[]>;
 
   recordTargets(input: RecordTargetsInput): Promise<RecordTargetsResult>;
   recordResult(input: RecordResultInput): Promise<RecordResultResult>;
+  recordCancelRequests(input: RecordCancelRequestsInput): Promise<void>;
+  recordTruth(input: RecordTruthInput): Promise<RecordResultResult>;
   findCall(input: { chatId: ChatId; key: ExecutionKey }): Promise<StoredCall | undefined>;
   listCalls(input: { chatId: ChatId; turn?: number }): Promise<readonly StoredCall[]>;
 
@@ -75,9 +87,13 @@ export function createStore(db: Kysely<Schema>): Store {
     noteRetry: (attempt, retry) => noteRetry(db, attempt, retry),
     commitStep: (attempt, input) => commitStep(db, attempt, input),
     closeStep: (input) => closeStep(db, input),
+    closeStrayTurn: (input) => closeStrayTurn(db, input),
+    listUnfinished: () => listUnfinished(db),
     listUsage: (input) => listUsage(db, input),
     recordTargets: (input) => recordTargets(db, input),
     recordResult: (input) => recordResult(db, input),
+    recordCancelRequests: (input) => recordCancelRequests(db, input),
+    recordTruth: (input) => recordTruth(db, input),
     findCall: (input) => findCall(db, input),
     listCalls: (input) => listCalls(db, input),
     readEvents: (input) => readEvents(db, input),

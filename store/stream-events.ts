@@ -74,7 +74,9 @@ export type StreamEventBody =
       readonly message: string;
       readonly retryInMs: number;
     }
-  | { readonly type: 'call'; readonly call: CallSnapshot };
+  | { readonly type: 'call'; readonly call: CallSnapshot }
+  /** More became known of a call than its result says (C3); the model reads this text, too. */
+  | { readonly type: 'note'; readonly key: ExecutionKey; readonly text: string };
 
 export type StreamEvent = StreamEventBody & { readonly seq: number; readonly at: string };
 
@@ -116,6 +118,21 @@ export async function dropParts(
     .where('chat_id', '=', step.chatId)
     .where('part_of', '=', partsOf(step.turn, step.step))
     .execute();
+}
+
+/** The text that a step's attempt has shown so far. */
+export async function readParts(
+  trx: Transaction<Schema>,
+  step: { readonly chatId: ChatId; readonly turn: number; readonly step: number },
+): Promise<string> {
+  const rows = await trx
+    .selectFrom('stream_events')
+    .select('payload')
+    .where('chat_id', '=', step.chatId)
+    .where('part_of', '=', partsOf(step.turn, step.step))
+    .orderBy('seq')
+    .execute();
+  return rows.map(({ payload }) => (JSON.parse(payload) as { text: string }).text).join('');
 }
 
 /** The events after the cursor `after` (0: from the beginning), at most `limit`. */

@@ -1,7 +1,6 @@
 /** Turns: one at a time in a chat, each taken once and ended once (T1). */
 import type { Selectable, Transaction } from 'kysely';
 import type { EndTurnInput, TakeTurnInput, TakeTurnResult } from '../contract/activity-interfaces.ts';
-import { RESOLVED_STATUSES } from '../contract/calls.ts';
 import { CodedError, Refusal } from '../contract/failures.ts';
 import type { AgentId, ChatId, MessageId } from '../contract/ids.ts';
 import { FAILURE_CHARACTERS_MAX } from '../contract/limits.ts';
@@ -146,6 +145,9 @@ export async function endTurn(db: Database, input: EndTurnInput): Promise<void> 
   await db.transaction().execute(async (trx) => {
     const chat = await requireChat(trx, input.chatId);
     const row = await findTurnRow(trx, input);
+    if (input.highestMessageId !== undefined) {
+      await raiseHighestMessageId(trx, input.chatId, input.highestMessageId);
+    }
     if (row !== undefined && row.state !== 'active') return;
     await requireNoOpenCalls(trx, input);
     await finish(trx, input, chat);
@@ -194,7 +196,8 @@ async function requireNoOpenCalls(trx: Transaction<Schema>, input: EndTurnInput)
     .select('key')
     .where('chat_id', '=', input.chatId)
     .where('turn', '=', input.turn)
-    .where('status', 'not in', RESOLVED_STATUSES)
+    // One that is `cancel_requested` may have its result: a settle goes on asking.
+    .where('result_text', 'is', null)
     .execute();
   if (open.length === 0) return;
   const keys = open.map((call) => call.key).join(', ');

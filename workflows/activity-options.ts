@@ -5,6 +5,7 @@ import type {
   ControlActivities,
   ExecuteActivities,
   StoreActivities,
+  SweepActivities,
   TurnActivities,
 } from '../contract/activity-interfaces.ts';
 import type { CallOutcome, CommittedCall, ExecuteRequest } from '../contract/calls.ts';
@@ -16,6 +17,7 @@ import {
   EXECUTE_BACKSTOP_MS,
   HEARTBEAT_TIMEOUT_MS_DEFAULT,
   INTERRUPT_GRACE_MS,
+  SETTLE_MS_MAX,
   SUMMARY_CHARACTERS_MAX,
   TRUST_WINDOW_MS_DEFAULT,
 } from '../contract/limits.ts';
@@ -28,6 +30,9 @@ const STORE_WRITE_MS_MAX = 10_000;
 /** One model call; its own liveness is the heartbeat. */
 const GENERATE_ATTEMPT_MS_MAX = 60 * 60_000;
 const GENERATE_ATTEMPTS_MAX = 25;
+/** One try of a cancel: the grace, the kill, and the output that is read with it. */
+const SETTLE_ATTEMPT_MS_MAX = 30_000;
+const SWEEP_LOOK_MS_MAX = 120_000;
 /** Refusals of the store and of the provider: the same question gets the same answer. */
 const NEVER_RETRIED: FailureCode[] = [
   'bad_request',
@@ -36,6 +41,7 @@ const NEVER_RETRIED: FailureCode[] = [
   'step_closed',
   'chat_busy',
   'store_rolled_back',
+  'invariant_broken',
   'model_refused',
 ];
 
@@ -45,6 +51,7 @@ export function fillTimings(timings: TurnTimings | undefined): Required<TurnTimi
     trustWindowMs: timings?.trustWindowMs ?? TRUST_WINDOW_MS_DEFAULT,
     interruptGraceMs: timings?.interruptGraceMs ?? INTERRUPT_GRACE_MS,
     describeAgentMs: timings?.describeAgentMs ?? DESCRIBE_AGENT_MS_MAX,
+    settleForMs: timings?.settleForMs ?? SETTLE_MS_MAX,
   };
 }
 
@@ -107,6 +114,29 @@ export function executeActivity(
     cancellationType: 'TRY_CANCEL',
   });
 }
+
+/**
+ * A settle's question, asked until its agent answers: tries that fail cost no history, and one that waits for a worker
+ * is taken as soon as there is one.
+ */
+export function settleActivities(agentId: AgentId, askForMs: number, summary: string): ControlActivities {
+  return proxyActivities<ControlActivities>({
+    taskQueue: controlTaskQueue(agentId),
+    summary: toSafeText(summary, SUMMARY_CHARACTERS_MAX),
+    scheduleToCloseTimeout: askForMs,
+    startToCloseTimeout: SETTLE_ATTEMPT_MS_MAX,
+    retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 60_000 },
+    cancellationType: 'TRY_CANCEL',
+  });
+}
+
+/** On the turn queue: a look over the store, and a describe for each turn that runs in it. */
+export const sweepActivities = proxyActivities<SweepActivities>({
+  startToCloseTimeout: SWEEP_LOOK_MS_MAX,
+  heartbeatTimeout: STORE_WRITE_MS_MAX,
+  retry: { initialInterval: 1000, maximumAttempts: 3, nonRetryableErrorTypes: NEVER_RETRIED },
+  cancellationType: 'TRY_CANCEL',
+});
 
 /** Something short at an agent, tried for `tryForMs` in all. */
 export function controlActivities(agentId: AgentId, tryForMs: number, summary: string): ControlActivities {

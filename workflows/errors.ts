@@ -1,6 +1,7 @@
 /** Reading what an activity ended with; every text is repaired, since it may leave as a failure's (A1 of the notes). */
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/workflow';
-import { isFailureCode } from '../contract/failures.ts';
+import { FAILURES, isFailureCode } from '../contract/failures.ts';
+import type { FailureCode } from '../contract/failures.ts';
 import { FAILURE_CHARACTERS_MAX } from '../contract/limits.ts';
 import type { TurnResult } from '../contract/turn.ts';
 import { toSafeText } from '../contract/well-formed.ts';
@@ -60,4 +61,13 @@ export function turnErrorOf(error: unknown, otherwise: string): TurnError {
 /** The only thing that a workflow of ours throws: an invariant broke, and nobody inside could help. */
 export function defectFailure({ code, message }: TurnError): ApplicationFailure {
   return ApplicationFailure.create({ type: code, message, nonRetryable: true });
+}
+
+/** What an update is refused with: nothing changed. Its text leaves a payload, so it is repaired (A1 of the notes). */
+export function requestFailure(code: FailureCode, message: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: code,
+    message: toSafeText(`${message}. ${FAILURES[code].nextStep}`, FAILURE_CHARACTERS_MAX),
+    nonRetryable: true,
+  });
 }

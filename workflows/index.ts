@@ -1,2 +1,4 @@
 /** What the turn worker registers: workflows, and nothing else. */
+export { settle } from './settle.ts';
+export { sweep } from './sweep.ts';
 export { turn } from './turn.ts';

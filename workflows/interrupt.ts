@@ -5,16 +5,32 @@
  * handler runs before a completion that is earlier in history (shared/notes/temporal-live.md A6).
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
+import { OPERATOR_TEXT_CHARACTERS_MAX } from '../contract/limits.ts';
+import { requestFailure } from './errors.ts';
 
 export class Interrupt {
   isRequested = false;
 
+  /** False when it was requested before. */
+  file(): boolean {
+    const isNew = !this.isRequested;
+    this.isRequested = true;
+    return isNew;
+  }
+
   /** Takes a cancel of `scope` (for the root: of the workflow) as the request; it reaches nothing else (C6). */
   follow(scope: CancellationScope): void {
-    scope.cancelRequested.catch(() => {
-      this.isRequested = true;
-    });
+    scope.cancelRequested.catch(() => this.file());
   }
+}
+
+/** For the update's validator: throws for anything that is no `InterruptRequest`. */
+export function requireInterruptRequest(given?: unknown): void {
+  if (given === undefined || given === null) return;
+  const who = typeof given === 'object' ? (given as { who?: unknown }).who : given;
+  const isName = typeof who === 'string' && who.length <= OPERATOR_TEXT_CHARACTERS_MAX;
+  if (typeof given === 'object' && (who === undefined || isName)) return;
+  throw requestFailure('bad_request', 'give nothing, or {"who": "…"}');
 }
 
 export type Ending<Value> = { readonly value: Value } | { readonly error: unknown };

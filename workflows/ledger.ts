@@ -7,8 +7,15 @@
  * 3. Without a target nothing was dispatched, so no agent's word counts, and with one only an agent's word does (K5);
  *    once a process has been seen, no evidence that nothing ran is believed.
  */
-import { isResolved } from '../contract/calls.ts';
-import type { CallStatus, Evidence, EvidenceCode, ResolvedStatus } from '../contract/calls.ts';
+import { isResolved, mayMoveTo } from '../contract/calls.ts';
+import type {
+  CallStatus,
+  CommittedCall,
+  Evidence,
+  EvidenceCode,
+  ResolvedStatus,
+  ResultStatus,
+} from '../contract/calls.ts';
 import type { Handle } from '../contract/ids.ts';
 import type { Target } from '../contract/target.ts';
 
@@ -17,6 +24,8 @@ export interface LedgerEntry {
   readonly target?: Target;
   readonly handle?: Handle;
   readonly exitCode?: number;
+  /** The call's one result is stored. It may have been before this run, which then doesn't know it. */
+  readonly hasResult: boolean;
   /** The call's one result, as the model reads it. */
   readonly result?: LedgerResult;
   /** What became known after the result; the last one is the status. */
@@ -32,6 +41,8 @@ export type LedgerEvent =
   | { readonly type: 'dispatched'; readonly target: Target }
   | { readonly type: 'seen'; readonly handle: Handle }
   | { readonly type: 'cancel_requested' }
+  /** The turn moves on without the end that it asked for: "unknown" is the result, and a settle goes on asking. */
+  | { readonly type: 'let_go'; readonly evidence: Evidence }
   | ({ readonly type: 'resolved' } & LedgerEnd)
   | ({ readonly type: 'late_truth' } & LedgerEnd);
 
@@ -58,16 +69,18 @@ export const STEPS = {
   dispatched: { from: ['reserved'], to: 'starting' },
   seen: { from: ['starting', 'running'], to: 'running' },
   cancel_requested: { from: ['reserved', 'starting', 'running', 'cancel_requested'], to: 'cancel_requested' },
+  let_go: { from: ['cancel_requested'], to: 'cancel_requested' },
   resolved: { from: ['reserved', 'starting', 'running', 'cancel_requested'], to: 'its own' },
-  late_truth: { from: ['detached', 'canceled', 'unknown', 'no_effect'], to: 'its own' },
+  // From `exited` only where the exit is a person's word.
+  late_truth: { from: ['cancel_requested', 'exited', 'detached', 'canceled', 'unknown', 'no_effect'], to: 'its own' },
 } as const satisfies Record<LedgerEvent['type'], { from: readonly CallStatus[]; to: CallStatus | 'its own' }>;
 
 /** What proves each end. */
 export const EVIDENCE_OF: Readonly<Record<ResolvedStatus, readonly EvidenceCode[]>> = {
-  exited: ['exit'],
+  exited: ['exit', 'operator'],
   // The last two: every attempt of execute ended without a value, and the agent says that the command runs.
   detached: ['background', 'budget', 'attempt_ended', 'trust_window'],
-  canceled: ['killed', 'fenced', 'void', 'not_dispatched', 'operator'],
+  canceled: ['killed', 'fenced', 'void', 'not_dispatched'],
   unknown: [
     'absent',
     'lost',
@@ -76,6 +89,7 @@ export const EVIDENCE_OF: Readonly<Record<ResolvedStatus, readonly EvidenceCode[
     'journal_doubtful',
     'trust_window',
     'attempt_ended',
+    'agent_silent',
     'settle_gave_up',
     'operator',
   ],
@@ -91,15 +105,6 @@ export const EVIDENCE_OF: Readonly<Record<ResolvedStatus, readonly EvidenceCode[
   ],
 };
 
-/** Where a later truth may move a resolved call. A real exit is final; doubt never replaces an answer. */
-export const LATE_TRUTHS_OF: Readonly<Record<ResolvedStatus, readonly ResolvedStatus[]>> = {
-  exited: [],
-  detached: ['exited', 'canceled', 'unknown'],
-  canceled: ['exited', 'detached'],
-  unknown: ['exited', 'detached', 'canceled', 'no_effect'],
-  no_effect: ['exited', 'detached', 'canceled'],
-};
-
 /** Ends that need no agent: all that can be said of a call without a target. */
 const NEEDS_NO_TARGET: readonly EvidenceCode[] = ['not_dispatched', 'invalid_arguments', 'operator'];
 
@@ -107,10 +112,11 @@ const NEEDS_NO_TARGET: readonly EvidenceCode[] = ['not_dispatched', 'invalid_arg
 const NOTHING_RAN: readonly EvidenceCode[] = ['void', 'fenced', 'spawn_failed', 'not_dispatched', 'invalid_arguments'];
 
 /** A call as its row has it. What was only observed before (`starting`, `running`) is observed anew. */
-export function openEntry(committed: { readonly status: CallStatus; readonly target?: Target }): LedgerEntry {
+export function openEntry(committed: Pick<CommittedCall, 'status' | 'target' | 'hasResult'>): LedgerEntry {
   const isObservation = committed.status === 'starting' || committed.status === 'running';
   return {
     status: isObservation ? 'reserved' : committed.status,
+    hasResult: committed.hasResult === true || isResolved(committed.status),
     lateTruths: [],
     ...(committed.target === undefined ? {} : { target: committed.target }),
   };
@@ -118,8 +124,8 @@ export function openEntry(committed: { readonly status: CallStatus; readonly tar
 
 /** One step of a call's life, or why there is no such step; the entry itself is never changed. */
 export function applyToLedger(entry: LedgerEntry, event: LedgerEvent): LedgerStep {
-  const from: readonly CallStatus[] = STEPS[event.type].from;
-  if (!from.includes(entry.status)) return refuseStatus(entry, event);
+  const refusal = refuseStatus(entry, event);
+  if (refusal !== undefined) return refusal;
   switch (event.type) {
     case 'dispatched':
       return legal({ ...entry, status: 'starting', target: event.target });
@@ -127,8 +133,12 @@ export function applyToLedger(entry: LedgerEntry, event: LedgerEvent): LedgerSte
       return legal({ ...entry, status: 'running', handle: event.handle });
     case 'cancel_requested':
       return legal({ ...entry, status: 'cancel_requested' });
+    case 'let_go': {
+      const result = { status: 'unknown', evidence: event.evidence } as const;
+      return refuseEvidence(entry, result) ?? legal({ ...entry, hasResult: true, result });
+    }
     case 'resolved':
-      return refuseEvidence(entry, event) ?? legal({ ...end(entry, event), result: resultOf(event) });
+      return refuseEvidence(entry, event) ?? legal({ ...end(entry, event), hasResult: true, result: resultOf(event) });
     case 'late_truth':
       return (
         refuseLateTruth(entry, event) ??
@@ -159,23 +169,25 @@ function refuse(code: LedgerRefusalCode, message: string): LedgerStep {
   return { isLegal: false, code, message };
 }
 
-function refuseStatus(entry: LedgerEntry, event: LedgerEvent): LedgerStep {
-  if (event.type === 'late_truth' && !isResolved(entry.status)) {
+function refuseStatus(entry: LedgerEntry, event: LedgerEvent): LedgerStep | undefined {
+  if (event.type === 'late_truth' && !entry.hasResult) {
     return refuse('not_resolved', `a call that is ${entry.status} has no result yet: resolve it instead`);
   }
-  if (event.type !== 'late_truth' && isResolved(entry.status)) {
+  if (event.type !== 'late_truth' && entry.hasResult) {
     return refuse('already_resolved', `the call is ${entry.status}: its one result stands`);
   }
+  const from: readonly CallStatus[] = STEPS[event.type].from;
+  if (from.includes(entry.status)) return undefined;
   return refuse('wrong_status', `"${event.type}" can't come after ${entry.status}`);
 }
 
 function refuseLateTruth(entry: LedgerEntry, event: LedgerEnd): LedgerStep | undefined {
-  const allowed = isResolved(entry.status) ? LATE_TRUTHS_OF[entry.status] : [];
-  if (allowed.includes(event.status)) return undefined;
+  const evidence = (entry.lateTruths.at(-1) ?? entry.result)?.evidence;
+  if (mayMoveTo(event, { status: entry.status as ResultStatus, evidence })) return undefined;
   return refuse('wrong_status', `a call that is ${entry.status} can't turn out to be ${event.status}`);
 }
 
-function refuseEvidence(entry: LedgerEntry, event: LedgerEnd): LedgerStep | undefined {
+function refuseEvidence(entry: LedgerEntry, event: LedgerResult): LedgerStep | undefined {
   const { code } = event.evidence;
   if (!EVIDENCE_OF[event.status].includes(code)) {
     return refuse('evidence_mismatch', `"${code}" is no proof of ${event.status}`);

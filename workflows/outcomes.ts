@@ -8,6 +8,9 @@ import { toSafeText } from '../contract/well-formed.ts';
 /** How execute can end without a value: its attempts ended, or no worker took it for the whole trust window. */
 export type LostAttemptCode = Extract<EvidenceCode, 'attempt_ended' | 'trust_window'>;
 
+/** Why nobody waits any more for a command that runs. */
+export type RunningCode = LostAttemptCode | 'background';
+
 /** `describeAgent` failed and the row has no target, so the call was never dispatched (E10). */
 export function notDispatched(call: CommittedCall, cause: string): CallOutcome {
   return {
@@ -70,8 +73,8 @@ export function asInterrupted(outcome: CallOutcome): CallOutcome {
   return outcome.status === 'no_effect' && neverRan ? { ...outcome, status: 'canceled' } : outcome;
 }
 
-/** Every attempt of execute ended without a value, and the agent says that the command runs: it lives on. */
-export function stillRunning(answer: RunningCall, code: LostAttemptCode, cause: string): CallOutcome {
+/** Nobody waits for the command any more, and its agent says that it runs: it lives on. */
+export function stillRunning(answer: RunningCall, code: RunningCode, cause: string): CallOutcome {
   const { handle, evidence: word } = answer;
   const name = handle === undefined ? '' : ` as process ${handle}`;
   const words = `[still running${name}: nobody waits for it any more (${cause}). Look at its output before you go on.]`;
@@ -88,7 +91,7 @@ export function stillRunning(answer: RunningCall, code: LostAttemptCode, cause: 
 
 /** Nobody could say what became of a call that may have been dispatched (K2). */
 export function inDoubt(
-  code: LostAttemptCode | 'settle_gave_up',
+  code: LostAttemptCode | 'agent_silent' | 'settle_gave_up',
   lost: { readonly target: Target; readonly cause: string },
 ): CallOutcome {
   return {

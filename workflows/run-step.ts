@@ -85,7 +85,8 @@ function addCalls(context: TurnContext, step: number, calls: readonly CommittedC
 async function closeStep(context: TurnContext, step: number): Promise<void> {
   const { state } = context;
   const { chatId, turn } = state.input;
-  const { messageId, openCalls } = await turnActivities.closeStep({ chatId, turn, step });
+  const keepsText = context.interrupt.isRequested;
+  const { messageId, openCalls } = await turnActivities.closeStep({ chatId, turn, step, keepsText });
   // Committed, although perhaps no attempt of generateStep brought the value back.
   if (messageId !== undefined) noteCommit(state, step, messageId);
   const keys = new Set(openCalls.map((call) => call.key));

@@ -1,11 +1,10 @@
 /** All that a turn remembers, in one serialisable value, so that it can move to another run between two steps. */
-import { isResolved } from '../contract/calls.ts';
 import type { CallOutcome, CommittedCall } from '../contract/calls.ts';
 import type { RecordResultResult } from '../contract/activity-interfaces.ts';
 import type { AgentId, MessageId } from '../contract/ids.ts';
 import type { Target } from '../contract/target.ts';
 import type { CallView, TurnInput } from '../contract/turn.ts';
-import type { LedgerEnd, LedgerEntry } from './ledger.ts';
+import type { LedgerEntry, LedgerEvent } from './ledger.ts';
 
 export interface TurnState {
   readonly input: TurnInput;
@@ -17,6 +16,8 @@ export interface TurnState {
   /** The last answer of describeAgent; of use only while it is fresh. */
   lastTarget?: TimedTarget;
   readonly calls: CallRecord[];
+  /** Calls of earlier runs of this turn that are not among `calls` any more. */
+  readonly earlierCalls: number;
 }
 
 /** A target and when it was asked for, by workflow time: its age can't be more than what has passed since. */
@@ -34,19 +35,22 @@ export interface CallRecord {
 }
 
 export function newTurnState(input: TurnInput): TurnState {
-  return { input, highestMessageId: 0, steps: 0, calls: [] };
+  return { input, highestMessageId: 0, steps: 0, calls: [], earlierCalls: 0 };
 }
 
 export function isOpen(record: CallRecord): boolean {
-  return !isResolved(record.entry.status);
+  return !record.entry.hasResult;
 }
 
 /** What the ledger is told when a call's row holds its result: the row's word, with what the outcome knows. */
-export function recordedEnd(outcome: CallOutcome, recorded: RecordResultResult): LedgerEnd {
-  const isOurs = recorded.status === outcome.status;
+export function recordedEvent(outcome: CallOutcome, recorded: RecordResultResult): LedgerEvent {
+  const { status, evidence } = recorded;
+  if (status === 'cancel_requested') return { type: 'let_go', evidence };
+  const isOurs = status === outcome.status;
   return {
-    status: recorded.status,
-    evidence: recorded.evidence,
+    type: 'resolved',
+    status,
+    evidence,
     ...(isOurs && outcome.handle !== undefined ? { handle: outcome.handle } : {}),
     ...(isOurs && outcome.exit !== undefined ? { exitCode: outcome.exit.code } : {}),
   };

@@ -4,63 +4,117 @@
  * | message | kind | what it does |
  * |---|---|---|
  * | `calls` | query | the calls and what is known of each |
- * | cancel of the workflow | request | interrupts the turn: kills what runs, by key, and starts nothing more |
+ * | `interrupt` | update | files the request: kills what runs, by key, and starts nothing more |
+ * | `resolveCall` | update | files a person's word about a call; answered when the call has its end |
+ * | cancel of the workflow | request | the same as `interrupt` |
  *
  * The main loop runs in a shield: a cancel is a request that it reads, and reaches no activity by itself (C6).
  */
 import {
+  allHandlersFinished,
   CancellationScope,
+  condition,
   defineQuery,
+  defineUpdate,
+  makeContinueAsNewFunc,
   setHandler,
   TemporalFailure,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
-import { CALLS_QUERY, SEARCH_ATTRIBUTES } from '../contract/names.ts';
+import { CALLS_QUERY, INTERRUPT_UPDATE, RESOLVE_CALL_UPDATE, SEARCH_ATTRIBUTES } from '../contract/names.ts';
+import type { InterruptAnswer, InterruptRequest, ResolveCallAnswer, ResolveCallRequest } from '../contract/operator.ts';
 import type { CallView, TurnEnd, TurnInput, TurnResult } from '../contract/turn.ts';
 import { storeActivities, turnActivities } from './activity-options.ts';
 import { newTurnContext, showCalls } from './context.ts';
 import type { TurnContext } from './context.ts';
+import { carriedState, shouldContinue } from './continue-turn.ts';
 import { defectFailure, TurnStopped, turnErrorOf } from './errors.ts';
 import type { TurnError } from './errors.ts';
 import { freshTarget } from './fresh-target.ts';
+import { requireInterruptRequest } from './interrupt.ts';
+import { evidenceWon, requireResolveCallRequest } from './operator-requests.ts';
+import { requireResolvable } from './resolvable-call.ts';
 import { runStep } from './run-step.ts';
-import { callViews } from './turn-state.ts';
+import { callViews, newTurnState } from './turn-state.ts';
+import type { TurnState } from './turn-state.ts';
 
 const callsQuery = defineQuery<CallView[]>(CALLS_QUERY);
+const interruptUpdate = defineUpdate<InterruptAnswer, [InterruptRequest?]>(INTERRUPT_UPDATE);
+const resolveCallUpdate = defineUpdate<ResolveCallAnswer, [ResolveCallRequest]>(RESOLVE_CALL_UPDATE);
 
 interface TurnEnding {
   readonly state: TurnEnd;
   readonly error?: TurnError;
 }
 
-/** Ends with a value whatever becomes of the turn; fails only when an invariant broke. */
-export async function turn(input: TurnInput): Promise<TurnResult> {
-  const context = newTurnContext(input);
-  setHandler(callsQuery, () => callViews(context.state), { description: 'The calls of this turn' });
+/** Ends with a value whatever becomes of the turn; fails only when an invariant broke. `carried`: from an earlier run. */
+export async function turn(input: TurnInput, carried?: TurnState): Promise<TurnResult> {
+  const context = newTurnContext(carried ?? newTurnState(input));
+  setHandlers(context);
   context.interrupt.follow(CancellationScope.current());
-  return CancellationScope.nonCancellable(() => runTurn(context));
+  return CancellationScope.nonCancellable(() => runTurn(context, carried !== undefined));
 }
 
-async function runTurn(context: TurnContext): Promise<TurnResult> {
+/** Handlers only file requests: what becomes of one is decided where the evidence is looked at. */
+function setHandlers(context: TurnContext): void {
+  const { interrupt, operator, state } = context;
+  setHandler(callsQuery, () => callViews(state), { description: 'The calls of this turn' });
+  setHandler(interruptUpdate, () => ({ isNew: interrupt.file() }), {
+    validator: requireInterruptRequest,
+    description: 'Interrupts the turn: kills what runs in the foreground, starts nothing more. Argument: {"who": "…"}',
+  });
+  setHandler(
+    resolveCallUpdate,
+    async (request) => {
+      const held = requireResolvable(state, request.key);
+      return held === undefined ? operator.file(request) : evidenceWon(held);
+    },
+    {
+      validator: (request) => {
+        requireResolveCallRequest(request);
+        requireResolvable(state, request.key);
+      },
+      description:
+        "Ends a stuck call by a person's word, where its agent's can't be had. Argument: " +
+        '{"key": "2-call_1", "as": "exit" (with "exitCode": 0) | "not_run" | "unknown", "who": "…", "why": "…"}',
+    },
+  );
+}
+
+async function runTurn(context: TurnContext, isContinued: boolean): Promise<TurnResult> {
   const { chatId, agentId } = context.state.input;
   showCalls(context);
-  showSearchAttributes({ chatId, agentId, turnState: 'running' });
-  const ending = await endingOf(() => runSteps(context));
+  if (!isContinued) showSearchAttributes({ chatId, agentId, turnState: 'running' });
+  const ending = await endingOf(() => runSteps(context, isContinued));
   // A turn that another run has ended is only read (T1).
   if (ending.error?.code !== 'turn_closed') await endTurn(context, ending);
   showSearchAttributes({ turnState: ending.state });
+  await condition(allHandlersFinished);
   if (ending.error?.code === 'invariant_broken') throw defectFailure(ending.error);
-  const { steps, calls, lastMessageId } = context.state;
-  return { ...ending, steps, calls: calls.length, ...(lastMessageId === undefined ? {} : { lastMessageId }) };
+  const { steps, calls, earlierCalls, lastMessageId } = context.state;
+  const callCount = earlierCalls + calls.length;
+  return { ...ending, steps, calls: callCount, ...(lastMessageId === undefined ? {} : { lastMessageId }) };
 }
 
-async function runSteps(context: TurnContext): Promise<TurnEnding> {
-  await takeTurn(context);
+async function runSteps(context: TurnContext, isContinued: boolean): Promise<TurnEnding> {
+  if (!isContinued) await takeTurn(context);
   while (!context.interrupt.isRequested) {
     const end = await runStep(context);
     if (end === 'final') return { state: 'completed' };
+    await continueAsNewWhenDue(context);
   }
   return { state: 'interrupted' };
+}
+
+/** Between two steps nothing is open: no activity, no call, no handler that waits. */
+async function continueAsNewWhenDue({ state, interrupt }: TurnContext): Promise<void> {
+  const { historyLength: events, historySize: bytes, continueAsNewSuggested: isMoveSuggested } = workflowInfo();
+  if (!shouldContinue({ events, bytes, isMoveSuggested, eventsMax: state.input.historyEventsMax })) return;
+  await condition(allHandlersFinished);
+  // An interrupt would be forgotten by the new run.
+  if (interrupt.isRequested) return;
+  await makeContinueAsNewFunc<typeof turn>()(state.input, carriedState(state));
 }
 
 /** Takes the turn, with what the agent knows of the chat's ids; an agent that is away costs the turn nothing yet. */
@@ -89,8 +143,9 @@ async function endingOf(work: () => Promise<TurnEnding>): Promise<TurnEnding> {
 
 async function endTurn({ state }: TurnContext, ending: TurnEnding): Promise<void> {
   const { chatId, turn: number } = state.input;
+  const { highestMessageId } = state;
   try {
-    await storeActivities.endTurn({ chatId, turn: number, ...ending });
+    await storeActivities.endTurn({ chatId, turn: number, ...ending, highestMessageId });
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
     throw defectFailure(turnErrorOf(error, 'invariant_broken'));

@@ -18,9 +18,20 @@ export function buildPrompt(conversation: readonly ConversationMessage[]): Langu
   const prompt: LanguageModelV4Prompt = [{ role: 'system', content: SYSTEM_TEXT }];
   for (const message of conversation) {
     if (message.role === 'user') prompt.push({ role: 'user', content: [{ type: 'text', text: message.text }] });
+    else if (message.role === 'note') prompt.push(noteMessage(message.text));
     else prompt.push(...assistantMessages(message, providerCallId));
   }
   return prompt;
+}
+
+/** Providers have no place of its own for it, so it comes as the user's; the mark tells it from what a person said. */
+function noteMessage(text: string): LanguageModelV4Message {
+  const providerOptions = { latchkey: { isNote: true } };
+  return { role: 'user', content: [{ type: 'text', text: `[${text}]` }], providerOptions };
+}
+
+export function isNote(message: LanguageModelV4Message): boolean {
+  return message.providerOptions?.['latchkey']?.['isNote'] === true;
 }
 
 function assistantMessages(

@@ -94,7 +94,8 @@ function readMessage(error: unknown, inner: Record<string, unknown>): string {
 /** `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function readRetryAfter(headers: Record<string, unknown>, now = Date.now()): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  const given = String(headers['retry-after'] ?? '');
+  const header = headers['retry-after'];
+  const given = typeof header === 'string' ? header : '';
   const seconds = given === '' ? Number.NaN : Number(given);
   const byDate = given === '' ? Number.NaN : Date.parse(given) - now;
   const found = [milliseconds, seconds * 1000, byDate].find((each) => Number.isFinite(each) && each > 0);

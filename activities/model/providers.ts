@@ -75,7 +75,8 @@ const markForCaching: LanguageModelMiddleware = {
   transformParams: async ({ params }) => {
     const last = params.prompt.length - 1;
     const prompt = params.prompt.map((message, index): LanguageModelV4Message => {
-      return index === last || message.role === 'system' ? { ...message, providerOptions: CACHED } : message;
+      const isMark = index === last || message.role === 'system';
+      return isMark ? { ...message, providerOptions: { ...message.providerOptions, ...CACHED } } : message;
     });
     return { ...params, prompt };
   },

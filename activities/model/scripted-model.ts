@@ -12,6 +12,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
+import { isNote } from './build-prompt.ts';
 import { readScript } from './script-file.ts';
 import type { Script } from './script-file.ts';
 import { promptRefusal, refuseBrokenPrompt } from './strict-prompt.ts';
@@ -48,7 +49,8 @@ async function findAnswer(
 ): Promise<{ content: LanguageModelV4Content[]; delayMs: number }> {
   const script = await readScript(file);
   refuseBrokenPrompt(prompt);
-  const afterUser = prompt.slice(prompt.findLastIndex((message) => message.role === 'user') + 1);
+  const isPersons = (message: (typeof prompt)[number]) => message.role === 'user' && !isNote(message);
+  const afterUser = prompt.slice(prompt.findLastIndex(isPersons) + 1);
   const index = afterUser.filter((message) => message.role === 'assistant').length;
   const step = script.steps[index];
   if (step === undefined)

@@ -10,8 +10,10 @@ export function presentProcessList(
   { processes, next }: Pick<ListAnswer, 'processes' | 'next'>,
   { includeEnded }: { readonly includeEnded: boolean },
 ): string {
-  const kind = includeEnded ? 'processes of this chat' : 'processes of this chat that have not ended';
-  const count = processes.length === 0 ? `no ${kind}` : `${processes.length} ${kind}, oldest first`;
+  const state = includeEnded ? '' : processes.length === 1 ? ' that has not ended' : ' that have not ended';
+  const noun = processes.length === 1 ? 'process' : 'processes';
+  const order = processes.length > 1 ? ', oldest first' : '';
+  const count = `${processes.length === 0 ? 'no' : processes.length} ${noun} of this chat${state}${order}`;
   const more = next === undefined ? [] : [`[there are more: ask again with after: ${JSON.stringify(next)}]`];
   return [...processes.map(presentProcess), `[${count}]`, ...more].join('\n');
 }

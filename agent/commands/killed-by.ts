@@ -1,23 +1,29 @@
-/** Whether our own signal ended a command, or it ended by itself while we were at it: a real exit wins. */
+/** Whether a signal of ours ended a command, or it ended by itself while we were at it: a real exit wins (B04). */
+import { constants } from 'node:os';
 import type { KillCause } from '../journal/call-rows.ts';
+import type { LeaderSignal } from '../process/leader-signals.ts';
 
-/** Grain of the boot clock: an exit within it of our signal may have come first. */
-const CLOCK_GRAIN_MS = 20;
+/** A signal of this daemon that reached the command's own process before its exit began. */
+export interface SentSignal extends LeaderSignal {
+  readonly cause: KillCause;
+}
 
 /**
- * The cause, when a signal of ours ended the command: it shows in the code (128 + TERM or KILL), or the command went
- * on for a while after the signal (a trap cleaned up and chose the code).
+ * The cause of the last signal that explains the exit code: the one that the code names (128 + n), or one that the
+ * command had caught, since what it exits with after its clean-up is its own choice.
  */
 export function killedByOf(end: {
   readonly code: number;
-  readonly endedBootMs: number | undefined;
-  readonly intent: KillCause | null;
-  readonly signalledBootMs: number | undefined;
+  readonly sent: readonly SentSignal[];
+  /** What an earlier daemon had set out to do. Nobody is left to say which of its signals arrived. */
+  readonly inheritedIntent: KillCause | null;
 }): KillCause | undefined {
-  if (end.intent === null) return undefined;
-  // Somebody asked for a signal by name: any code of a death by signal is then its doing.
-  if (end.intent === 'signal' && end.code > 128) return end.intent;
-  if (end.code === 128 + 15 || end.code === 128 + 9) return end.intent;
-  if (end.signalledBootMs === undefined || end.endedBootMs === undefined) return undefined;
-  return end.endedBootMs > end.signalledBootMs + CLOCK_GRAIN_MS ? end.intent : undefined;
+  const explaining = end.sent.findLast(
+    ({ signal, disposition }) => end.code === 128 + constants.signals[signal] || disposition === 'caught',
+  );
+  if (explaining !== undefined) return explaining.cause;
+  if (end.inheritedIntent === null) return undefined;
+  const isOfOurs = end.code === 128 + constants.signals.SIGTERM || end.code === 128 + constants.signals.SIGKILL;
+  // Somebody had asked for a signal by name: any code of a death by signal is then its doing.
+  return isOfOurs || (end.inheritedIntent === 'signal' && end.code > 128) ? end.inheritedIntent : undefined;
 }

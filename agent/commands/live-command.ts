@@ -1,21 +1,29 @@
 /** A command of this agent that has not been settled yet: launched by us, or adopted at start-up. */
 import type { AttemptRow } from '../journal/call-rows.ts';
+import type { KillCause } from '../journal/call-rows.ts';
 import type { StartedRecord } from '../keeper/keeper-files.ts';
+import type { KillTreeResult } from '../process/kill-tree.ts';
+import type { SentSignal } from './killed-by.ts';
 
 type Phase = { readonly name: 'launching' } | { readonly name: 'running'; readonly started: StartedRecord };
 
 export class LiveCommand {
   readonly attempt: AttemptRow;
   readonly folder: string;
-  /** Boot clock when a signal of ours last reached the tree; tells a killed command from one that just ended. */
-  signalledBootMs: number | undefined;
+  /** Signals of this daemon that reached the command; they tell a killed command from one that just ended. */
+  readonly sent: SentSignal[] = [];
+  /** What an earlier daemon had set out to do to it. */
+  readonly inheritedIntent: KillCause | null;
+  /** The kill under way, and when its grace is over (monotonic clock). */
+  killing: { readonly killAtMs: number; readonly result: Promise<KillTreeResult> } | undefined;
   #phase: Phase = { name: 'launching' };
   readonly #launched = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
 
-  constructor(attempt: AttemptRow, folder: string) {
+  constructor(attempt: AttemptRow, folder: string, inheritedIntent: KillCause | null) {
     this.attempt = attempt;
     this.folder = folder;
+    this.inheritedIntent = inheritedIntent;
   }
 
   /** Resolves when the command runs, or when there is nothing left to wait for. */

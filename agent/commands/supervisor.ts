@@ -13,8 +13,7 @@ import pLimit from 'p-limit';
 import { CodedError } from '../../contract/failures.ts';
 import { crashPoint } from '../crash-points.ts';
 import type { AttemptRow, CallRow, KillCause } from '../journal/call-rows.ts';
-import { handleOf } from '../journal/call-rows.ts';
-import { claimForDaemon, readStarted } from '../keeper/keeper-files.ts';
+import { claimForDaemon } from '../keeper/keeper-files.ts';
 import type { LaunchSpecification } from '../keeper/launch-keeper.ts';
 import { launchKeeper, writeAttemptFolder } from '../keeper/launch-keeper.ts';
 import type { Settlement } from '../keeper/settle.ts';
@@ -24,14 +23,11 @@ import { waitForRelease } from '../keeper/wait-for-release.ts';
 import { bootClockMs } from '../process/boot-clock.ts';
 import { isSameProcess } from '../process/identity.ts';
 import { bootId, pidNamespace } from '../process/incarnation.ts';
-import { listProcesses, sessionHasLiving } from '../process/list-processes.ts';
-import { MarkerSearch } from '../process/call-marker.ts';
-import { killTree } from '../process/kill-tree.ts';
-import type { KillTreeResult, Survivor } from '../process/kill-tree.ts';
-import { findTree } from '../process/find-tree.ts';
-import type { TreeRoot } from '../process/find-tree.ts';
-import { signalMembers } from '../process/signal-members.ts';
+import { countOutOfMemoryKills } from '../process/cgroup.ts';
+import type { Survivor } from '../process/kill-tree.ts';
 import type { AgentState } from '../state/open-state.ts';
+import { CommandCgroups } from './command-cgroups.ts';
+import { CommandTrees } from './command-trees.ts';
 import { killedByOf } from './killed-by.ts';
 import { LiveCommand } from './live-command.ts';
 
@@ -46,6 +42,8 @@ export interface SupervisorOptions {
   readonly keeperScript: string;
   readonly segmentBytes: number;
   readonly killGraceMs: number;
+  /** False: commands get no cgroup of their own, also where that would work. */
+  readonly isCgroupWanted: boolean;
   readonly onDefect: (error: unknown, context: Record<string, unknown>) => void;
 }
 
@@ -58,9 +56,27 @@ export class Supervisor {
   readonly #closing = new AbortController();
   readonly bootId = bootId();
   readonly #pidNamespace = pidNamespace();
+  readonly #cgroups: CommandCgroups;
+  readonly trees: CommandTrees;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#cgroups = new CommandCgroups({
+      state: options.state,
+      bootId: this.bootId,
+      isWanted: options.isCgroupWanted,
+    });
+    this.trees = new CommandTrees({
+      state: options.state,
+      bootId: this.bootId,
+      pidNamespace: this.#pidNamespace,
+      folderOf: (callId, attempt) => this.folderOf(callId, attempt),
+    });
+  }
+
+  /** How the processes of a command that is started now are known. */
+  get tree(): 'cgroup' | 'group' {
+    return this.#cgroups.tree;
   }
 
   find(callId: number): LiveCommand | undefined {
@@ -85,6 +101,7 @@ export class Supervisor {
       reservedBootMs: bootClockMs(),
       reservedAt: new Date().toISOString(),
       killAfterMs: killAfterMs ?? null,
+      cgroup: this.#cgroups.create(callId, attempt) ?? null,
     };
   }
 
@@ -106,7 +123,7 @@ export class Supervisor {
     const settled: Promise<void>[] = [];
     for (const row of open) {
       crashPoint('in-recovery');
-      const live = this.#register(state.calls.requireAttempt(row.id, row.attempt));
+      const live = this.#register(state.calls.requireAttempt(row.id, row.attempt), row.killIntent);
       const settlement = this.#look(live);
       if (settlement.kind === 'held' || settlement.kind === 'orphaned') {
         if (settlement.started !== undefined) live.markRunning(settlement.started);
@@ -117,6 +134,7 @@ export class Supervisor {
     }
     await Promise.all(settled);
     this.#resumeKills();
+    await this.#recoverRemains();
     return { adopted: open.length - settled.length, settled: settled.length };
   }
 
@@ -128,24 +146,23 @@ export class Supervisor {
     const { state } = this.#options;
     await state.journal.commit(() => state.calls.setKillIntent(live.attempt.callId, cause));
     crashPoint('before-kill');
-    return (await this.#killTree(live, graceMs)).survivors;
+    const { survivors } = await this.trees.kill(live, cause, graceMs);
+    void this.#cgroups.removeLeftovers();
+    return survivors;
   }
 
-  async #killTree(live: LiveCommand, graceMs: number): Promise<KillTreeResult> {
-    const root = this.#treeRoot(live);
-    if (root === undefined) return { survivors: [], signalled: 0 };
-    live.signalledBootMs ??= bootClockMs();
-    return killTree({ ...root, graceMs });
+  /**
+   * Stops what an ended command left running, as `kill` does. Whoever cancels a call means all of it, also when its
+   * first process was quicker.
+   */
+  async killRemains(row: CallRow, graceMs: number): Promise<readonly Survivor[]> {
+    return this.#killRemainsOf(this.#options.state.calls.requireAttempt(row.id, row.attempt), graceMs);
   }
 
-  /** Undefined when pids of the command mean nothing to us: not started yet, or another pid namespace (A2). */
-  #treeRoot(live: LiveCommand): TreeRoot | undefined {
-    const { started } = live;
-    if (started === undefined || live.attempt.pidNamespace !== this.#pidNamespace) return undefined;
-    return {
-      leader: { pid: started.pid, startTimeTicks: started.startTimeTicks, session: started.pid },
-      marker: this.markerOf(live.attempt.callId),
-    };
+  async #killRemainsOf(attempt: AttemptRow, graceMs: number): Promise<readonly Survivor[]> {
+    const survivors = await this.trees.killRemains(attempt, graceMs);
+    void this.#cgroups.removeLeftovers();
+    return survivors;
   }
 
   /**
@@ -161,51 +178,27 @@ export class Supervisor {
     if (!existsSync(live.folder)) mkdirSync(live.folder, { mode: 0o700 });
     if (claimForDaemon(live.folder) === 'lost') return 'lost';
     crashPoint('after-fence-claim');
-    await journal.commit(() => calls.settle({ id: callId, attempt, state: 'fenced', reason: FENCED_WHILE_PENDING }));
+    const isReleased = this.#cgroups.release(live.attempt);
+    await journal.commit(() => {
+      calls.settle({ id: callId, attempt, state: 'fenced', reason: FENCED_WHILE_PENDING });
+      if (isReleased) calls.forgetCgroup(callId, attempt);
+    });
     this.#forget(live);
     return 'won';
-  }
-
-  /** Sends one signal to the tree of a running command, as somebody asked; returns how many processes it reached. */
-  async signal(live: LiveCommand, signal: NodeJS.Signals): Promise<number> {
-    if (signal === 'SIGKILL') return (await this.#killTree(live, 0)).signalled;
-    const root = this.#treeRoot(live);
-    if (root === undefined) return 0;
-    live.signalledBootMs ??= bootClockMs();
-    return signalMembers(await findTree(root), root.leader.session, signal).length;
-  }
-
-  /** What is alive of a command's tree. */
-  async listTree(live: LiveCommand): Promise<readonly Survivor[]> {
-    const root = this.#treeRoot(live);
-    return root === undefined ? [] : findTree(root);
-  }
-
-  /** Whether anything of an ended command may still hold its output: its session, or a child with its marker. */
-  async hasRemains(row: CallRow): Promise<boolean> {
-    const started = readStarted(this.folderOf(row.id, row.attempt));
-    if (started === undefined) return false;
-    if (await sessionHasLiving(started.pid)) return true;
-    const marked = new MarkerSearch(this.markerOf(row.id));
-    for (const candidate of await listProcesses()) if (await marked.hasMarker(candidate)) return true;
-    return false;
-  }
-
-  markerOf(callId: number): string {
-    return `${this.#options.state.agentId}/${handleOf(callId)}`;
   }
 
   /** Lets go of everything; commands run on. */
   close(): void {
     this.#closing.abort();
+    this.#cgroups.close();
   }
 
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  #register(attempt: AttemptRow): LiveCommand {
-    const live = new LiveCommand(attempt, this.folderOf(attempt.callId, attempt.attempt));
+  #register(attempt: AttemptRow, inheritedIntent: KillCause | null = null): LiveCommand {
+    const live = new LiveCommand(attempt, this.folderOf(attempt.callId, attempt.attempt), inheritedIntent);
     this.#live.set(attempt.callId, live);
     if (attempt.killAfterMs !== null) this.#scheduleKill(live, attempt.killAfterMs);
     return live;
@@ -219,7 +212,7 @@ export class Supervisor {
     // A fence came while the launch was queued and made the folder for its claim: the settle below tells.
     if (existsSync(live.folder)) return { keeperEnded: Promise.resolve() };
     try {
-      writeAttemptFolder(live.folder, specification);
+      writeAttemptFolder({ folder: live.folder, cgroupPath: live.attempt.cgroup?.path }, specification);
     } catch (error) {
       // No keeper was launched, so nothing can claim: the settle below finds the attempt void.
       rmSync(live.folder, { recursive: true, force: true });
@@ -246,27 +239,26 @@ export class Supervisor {
     });
   }
 
-  /** Until the attempt is decided: waits on the FIFO or the orphan, then commits the end. */
+  /** Until the attempt is decided and its end is durable: waits on the FIFO or the orphan, then commits. */
   async #settle(live: LiveCommand): Promise<void> {
     while (!this.closing.aborted) {
-      let settlement: Settlement;
       try {
-        settlement = this.#look(live);
+        const settlement = this.#look(live);
+        if (settlement.kind === 'held') {
+          if (settlement.started !== undefined) live.markRunning(settlement.started);
+          await waitForRelease(live.folder, () => this.#look(live).kind !== 'held', this.closing);
+        } else if (settlement.kind === 'orphaned') {
+          live.markRunning(settlement.started);
+          const { started } = settlement;
+          while (isSameProcess(started) && !this.closing.aborted) await delay(ORPHAN_POLL_MS);
+        } else {
+          return await this.#commitEnd(live, settlement);
+        }
       } catch (error) {
-        // A full disk, most likely: nothing is decided, nothing is told; look again when there may be space.
+        if (this.closing.aborted) throw error;
+        // A full disk, most likely: nobody has been told anything; look again when there may be space.
         this.#options.onDefect(error, { callId: live.attempt.callId, doing: 'settling an attempt' });
         await delay(DISK_RETRY_MS, undefined, { signal: this.closing }).catch(() => undefined);
-        continue;
-      }
-      if (settlement.kind === 'held') {
-        if (settlement.started !== undefined) live.markRunning(settlement.started);
-        await waitForRelease(live.folder, () => this.#look(live).kind !== 'held', this.closing);
-      } else if (settlement.kind === 'orphaned') {
-        live.markRunning(settlement.started);
-        const { started } = settlement;
-        while (isSameProcess(started) && !this.closing.aborted) await delay(ORPHAN_POLL_MS);
-      } else {
-        return this.#commitEnd(live, settlement);
       }
     }
   }
@@ -275,20 +267,26 @@ export class Supervisor {
     const { calls, journal } = this.#options.state;
     const { callId, attempt } = live.attempt;
     crashPoint('after-exit');
-    await journal.commit(() => {
+    const { cgroup } = live.attempt;
+    const isOutOfMemory = cgroup !== null && (countOutOfMemoryKills(cgroup) ?? 0) > 0;
+    const isReleased = this.#cgroups.release(live.attempt);
+    await journal.commitEnding(() => {
+      if (isReleased) calls.forgetCgroup(callId, attempt);
       const row = calls.require(callId);
       const base = { id: callId, attempt };
       switch (settlement.kind) {
         case 'exited': {
           const { code, endedBootMs } = settlement.exit;
-          const killedBy = killedByOf({
-            code,
-            endedBootMs,
-            intent: row.killIntent,
-            signalledBootMs: live.signalledBootMs,
-          });
+          const killedBy = killedByOf({ code, sent: live.sent, inheritedIntent: live.inheritedIntent });
           const durationMs = Math.max(0, (endedBootMs ?? bootClockMs()) - live.attempt.reservedBootMs);
-          calls.settle({ ...base, state: 'exited', exitCode: code, durationMs, ...(killedBy && { killedBy }) });
+          calls.settle({
+            ...base,
+            state: 'exited',
+            exitCode: code,
+            durationMs,
+            ...(killedBy && { killedBy }),
+            ...(isOutOfMemory && code !== 0 && { reason: OUT_OF_MEMORY }),
+          });
           break;
         }
         case 'spawn_failed':
@@ -331,7 +329,8 @@ export class Supervisor {
   #resumeKills(): void {
     for (const live of this.#live.values()) {
       const intent = this.#options.state.calls.require(live.attempt.callId).killIntent;
-      if (intent === null) continue;
+      // A signal by name was sent once and is not sent again (I07).
+      if (intent === null || intent === 'signal') continue;
       this.#guard(live, async () => {
         await live.launched;
         await this.kill(live, intent, this.#options.killGraceMs);
@@ -339,7 +338,17 @@ export class Supervisor {
     }
   }
 
-  #guard(live: LiveCommand, work: () => Promise<void>): void {
+  /** A kill whose command ended at the TERM, and whose daemon died before the KILL of the rest. */
+  async #recoverRemains(): Promise<void> {
+    const { calls } = this.#options.state;
+    for (const attempt of await this.#cgroups.recover()) {
+      const { killIntent } = calls.require(attempt.callId);
+      if (killIntent !== 'cancel' && killIntent !== 'kill_after') continue;
+      this.#guard({ attempt }, async () => void (await this.#killRemainsOf(attempt, this.#options.killGraceMs)));
+    }
+  }
+
+  #guard(live: Pick<LiveCommand, 'attempt'>, work: () => Promise<void>): void {
     work().catch((error: unknown) => {
       if (this.closing.aborted && error instanceof CodedError && error.code === 'closing') return;
       this.#options.onDefect(error, { callId: live.attempt.callId });
@@ -347,6 +356,7 @@ export class Supervisor {
   }
 }
 
+const OUT_OF_MEMORY = 'the system killed a process of this command for lack of memory';
 const FENCED_WHILE_PENDING = 'it was fenced before it could run';
 
 const SPAWN_FAILURES: Readonly<Record<string, string>> = {

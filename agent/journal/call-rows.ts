@@ -1,6 +1,7 @@
 /** Rows of the journal, read and written by name. All of it synchronous: writes only within `Journal.commit`. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ChatId, ExecutionKey, Handle, MessageId, Nonce } from '../../contract/ids.ts';
+import type { CgroupRecord } from '../process/cgroup.ts';
 
 export type CallState = 'open' | 'exited' | 'spawn_failed' | 'lost' | 'void' | 'fenced';
 export type KillCause = 'cancel' | 'kill_after' | 'signal';
@@ -37,6 +38,8 @@ export interface AttemptRow {
   /** Wall clock at the reserve, ISO 8601. */
   readonly reservedAt: string;
   readonly killAfterMs: number | null;
+  /** Null where there is none, or none any more. */
+  readonly cgroup: CgroupRecord | null;
 }
 
 export function handleOf(callId: number): Handle {
@@ -80,15 +83,18 @@ export class CallRows {
   requireAttempt(callId: number, attempt: number): AttemptRow {
     const row = this.#sql('SELECT * FROM attempts WHERE call_id = ? AND attempt = ?').get(callId, attempt);
     if (row === undefined) throw new Error(`attempt ${attempt} of journal row ${callId} is missing`);
-    return {
+    return toAttempt(row);
+  }
+
+  listWithCgroup(): AttemptRow[] {
+    return this.#sql('SELECT * FROM attempts WHERE cgroup_path IS NOT NULL').all().map(toAttempt);
+  }
+
+  forgetCgroup(callId: number, attempt: number): void {
+    this.#sql('UPDATE attempts SET cgroup_path = NULL, cgroup_inode = NULL WHERE call_id = ? AND attempt = ?').run(
       callId,
       attempt,
-      bootId: row['boot_id'] as string,
-      pidNamespace: row['pid_namespace'] as string,
-      reservedBootMs: row['reserved_boot_ms'] as number,
-      reservedAt: row['reserved_at'] as string,
-      killAfterMs: row['kill_after_ms'] as number | null,
-    };
+    );
   }
 
   listOpen(): CallRow[] {
@@ -148,8 +154,9 @@ export class CallRows {
   /** Attempt n+1 beneath a row; the row is open again. Committed before the launch (K3). */
   insertAttempt(attempt: AttemptRow): void {
     this.#sql(
-      `INSERT INTO attempts (call_id, attempt, boot_id, pid_namespace, reserved_boot_ms, reserved_at, kill_after_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO attempts (call_id, attempt, boot_id, pid_namespace, reserved_boot_ms, reserved_at, kill_after_ms,
+         cgroup_path, cgroup_inode)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ).run(
       attempt.callId,
       attempt.attempt,
@@ -158,8 +165,13 @@ export class CallRows {
       attempt.reservedBootMs,
       attempt.reservedAt,
       attempt.killAfterMs,
+      attempt.cgroup?.path ?? null,
+      attempt.cgroup?.inode ?? null,
     );
-    this.#sql("UPDATE calls SET state = 'open', attempt = ? WHERE id = ?").run(attempt.attempt, attempt.callId);
+    this.#sql("UPDATE calls SET state = 'open', attempt = ?, expired_total = NULL, ended_at = NULL WHERE id = ?").run(
+      attempt.attempt,
+      attempt.callId,
+    );
   }
 
   /** Ends an open row. Returns false when it was not open any more: what stands, stands. */
@@ -198,11 +210,12 @@ export class CallRows {
     this.#sql('UPDATE calls SET fence_requested = ? WHERE id = ?').run(isRequested ? 1 : 0, id);
   }
 
+  /** The first one stands, but a signal by name, which need not end anything, gives way to a kill. */
   setKillIntent(id: number, cause: KillCause): void {
-    this.#sql("UPDATE calls SET kill_intent = ? WHERE id = ? AND state = 'open' AND kill_intent IS NULL").run(
-      cause,
-      id,
-    );
+    this.#sql(
+      `UPDATE calls SET kill_intent = ?
+       WHERE id = ? AND state = 'open' AND (kill_intent IS NULL OR kill_intent = 'signal')`,
+    ).run(cause, id);
   }
 
   /** The journal was replaced: whatever was open can't be vouched for any more. */
@@ -286,6 +299,20 @@ function nowText(): string {
 }
 
 type Row = Record<string, unknown>;
+
+function toAttempt(row: Row): AttemptRow {
+  const path = row['cgroup_path'] as string | null;
+  return {
+    callId: row['call_id'] as number,
+    attempt: row['attempt'] as number,
+    bootId: row['boot_id'] as string,
+    pidNamespace: row['pid_namespace'] as string,
+    reservedBootMs: row['reserved_boot_ms'] as number,
+    reservedAt: row['reserved_at'] as string,
+    killAfterMs: row['kill_after_ms'] as number | null,
+    cgroup: path === null ? null : { path, inode: row['cgroup_inode'] as string },
+  };
+}
 
 function toCalls(row: Row): CallRow[] {
   const call = toCall(row);

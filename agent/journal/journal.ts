@@ -7,10 +7,11 @@
  *   3. After each commit the sequence is in the witness before anybody is told.
  */
 import { DatabaseSync } from 'node:sqlite';
-import { CodedError } from '../../contract/failures.ts';
+import { CodedError, findFailureCode } from '../../contract/failures.ts';
 import { JOURNAL_SCHEMA, JOURNAL_VERSION } from './schema.ts';
 
 interface PendingWork {
+  readonly isEnding: boolean;
   readonly work: () => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
@@ -24,6 +25,7 @@ export class Journal {
   #pending: PendingWork[] = [];
   #isClosed = false;
   #onCommit: (sequence: number) => void = () => undefined;
+  #makeRoom: () => boolean = () => false;
 
   constructor(path: string) {
     this.database = new DatabaseSync(path, { timeout: 5000 });
@@ -43,6 +45,11 @@ export class Journal {
     listener(this.#sequence);
   }
 
+  /** Called when an ending finds the disk full: true when it has made room, and the commit is worth another try. */
+  onDiskFull(makeRoom: () => boolean): void {
+    this.#makeRoom = makeRoom;
+  }
+
   findMeta(name: string): string | undefined {
     const row = this.database.prepare('SELECT value FROM meta WHERE name = ?').get(name);
     return row?.['value'] as string | undefined;
@@ -54,14 +61,23 @@ export class Journal {
       .run(name, value);
   }
 
+  /** The same as `commit`, for what ends something: it may use the space that is kept for that. */
+  commitEnding<Value>(work: () => Value): Promise<Value> {
+    return this.#enqueue(work, true);
+  }
+
   /** Runs synchronous work in the next group transaction; resolves to its value once that is durable. */
   commit<Value>(work: () => Value): Promise<Value> {
+    return this.#enqueue(work, false);
+  }
+
+  #enqueue<Value>(work: () => Value, isEnding: boolean): Promise<Value> {
     return new Promise<Value>((resolve, reject) => {
       if (this.#isClosed) {
         reject(new CodedError('closing', 'the agent is shutting down'));
         return;
       }
-      if (this.#pending.push({ work, resolve, reject }) === 1) setImmediate(() => this.#flush());
+      if (this.#pending.push({ work, isEnding, resolve, reject }) === 1) setImmediate(() => this.#flush());
     });
   }
 
@@ -85,7 +101,7 @@ export class Journal {
     if (group.length === 0) return;
     let results: Settled[];
     try {
-      results = this.#runTransaction(group.map((entry) => entry.work));
+      results = this.#runGroup(group);
     } catch (error) {
       const failure = toJournalFailure(error);
       for (const entry of group) entry.reject(failure);
@@ -96,6 +112,21 @@ export class Journal {
       if (settled?.ok === true) entry.resolve(settled.value as never);
       else entry.reject(settled?.error);
     });
+  }
+
+  /** The group's transaction; what ends something, and found the disk full, gets one more try in the room kept for it. */
+  #runGroup(group: readonly PendingWork[]): Settled[] {
+    let results: Settled[];
+    try {
+      results = this.#runTransaction(group.map((entry) => entry.work));
+    } catch (error) {
+      const failure = toJournalFailure(error);
+      results = group.map(() => ({ ok: false, error: failure }));
+    }
+    const again = group.filter((entry, index) => entry.isEnding && isDiskFull(results[index]));
+    if (again.length === 0 || !this.#makeRoom()) return results;
+    const second = this.#runTransaction(again.map((entry) => entry.work));
+    return group.map((entry, index) => second[again.indexOf(entry)] ?? results[index] ?? NOT_RUN);
   }
 
   /** One transaction; each piece of work in a savepoint of its own, so that one that throws takes no other down. */
@@ -146,6 +177,12 @@ export class Journal {
       );
     }
   }
+}
+
+const NOT_RUN: Settled = { ok: false, error: new CodedError('agent_defect', 'a commit gave no result') };
+
+function isDiskFull(settled: Settled | undefined): boolean {
+  return settled?.ok === false && findFailureCode(settled.error) === 'disk_full';
 }
 
 const SQLITE_FULL = 13;

@@ -46,8 +46,12 @@ CREATE TABLE attempts (
   reserved_at TEXT NOT NULL,
   kill_after_ms INTEGER,
   settled TEXT,
+  -- Both until the cgroup is removed; valid in the boot of the row.
+  cgroup_path TEXT,
+  cgroup_inode TEXT,
   PRIMARY KEY (call_id, attempt)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX attempts_with_cgroup ON attempts (cgroup_path) WHERE cgroup_path IS NOT NULL;
 
 -- Signals by handle, once per id (I07). The outcome is empty while it is being sent.
 CREATE TABLE signals (

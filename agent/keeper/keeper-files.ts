@@ -2,7 +2,17 @@
  * The files of one attempt's folder, as the daemon reads them (the protocol: keeper.sh). A line counts only when it is
  * complete, that is, when it ends with " .": a torn write is the same as none.
  */
-import { closeSync, constants, linkSync, openSync, readFileSync, readSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 export interface StartedRecord {
@@ -51,6 +61,11 @@ export function readExit(folder: string): ExitRecord | undefined {
   const match = readRecord(folder, 'exit', /^(\d+) (\d+(?:\.\d+)?|-)$/);
   if (match === undefined) return undefined;
   return { code: Number(match[1]), endedBootMs: match[2] === '-' ? undefined : Math.round(Number(match[2]) * 1000) };
+}
+
+/** Whether the command entered the cgroup that was made for it. */
+export function hasEnteredCgroup(folder: string): boolean {
+  return readStarted(folder) !== undefined && !existsSync(join(folder, 'no-cgroup'));
 }
 
 /** What failed before the exec: `workdir`, `started` or `exec`. */

@@ -3,15 +3,16 @@
 #
 #   keeper.sh FOLDER SEGMENT_BYTES
 #
-# In FOLDER, written by the daemon before the launch: `launch` (sets `workdir` and the command's argument list).
+# In FOLDER, written by the daemon before the launch: `launch` (sets `workdir`, `cgroup` and the command's argument list).
 # Written here, in this order (each line complete only with its closing " ."):
 #   alive     FIFO, held open from before the claim until the keeper ends; "free" proves that the keeper is gone
 #   output    FIFO between the command and the reader
 #   claim     "keeper PID START ."; made by O_EXCL: who makes it decides for ever whether the command may run
 #   segment.N output, SEGMENT_BYTES each; the first and the last two are kept
+#   no-cgroup    the command could not enter its cgroup and runs outside of it
 #   started   "PID START ."; written by the process that becomes the command, as its last act before exec
 #   failed    "WHAT ."; a failure before exec
-#   exit      "CODE UPTIME ."; the command ended
+#   exit      "?" from the claim on, to hold its place; "CODE UPTIME ." when the command has ended
 #   output-lost  the reader could not write (a full disk); it goes on draining, so that the command doesn't die of it
 #   drained   the reader saw the end of the output
 #
@@ -41,6 +42,9 @@ set -C
 { printf 'keeper %s %s .\n' "$pid" "$start" > claim; } 2>/dev/null || exit 0
 set +C
 # point: after-claim
+
+# Its place on the disk, while there is some: a command that fills the disk must still get its exit recorded.
+printf '?' > exit || exit 1
 
 # Both ends before the reader is forked: no helper may block in open() while it holds anything.
 exec 8<>output 7<output 6>output 8<&-
@@ -74,6 +78,10 @@ exec 7<&-
   }
   . ./launch
   cd -- "$workdir" 2>/dev/null || fail workdir
+  # The command alone enters: the keeper must live to write the exit, the reader to write the output.
+  if [ -n "$cgroup" ]; then
+    { echo 0 > "$cgroup/cgroup.procs" || echo > "$folder/no-cgroup"; } 2>/dev/null
+  fi
   read_identity
   # point: before-started
   printf '%s %s .\n' "$pid" "$start" > "$folder/started" || fail started
@@ -92,5 +100,6 @@ if ! read -r _ _ mark < started || [ "$mark" != . ]; then exit 0; fi
 uptime=-
 if [ -r /proc/uptime ]; then read -r uptime _ < /proc/uptime; fi
 # point: before-exit
-printf '%s %s .\n' "$code" "$uptime" > exit
+# In place, without truncating: needs no new space.
+printf '%s %s .\n' "$code" "$uptime" 1<> exit
 # point: after-exit

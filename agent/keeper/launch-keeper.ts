@@ -14,6 +14,12 @@ export interface LaunchSpecification {
   readonly shell: string;
 }
 
+/** Where an attempt's files are, and the cgroup that its command enters. */
+export interface AttemptPlace {
+  readonly folder: string;
+  readonly cgroupPath: string | undefined;
+}
+
 /** The keeper's own surroundings: fixed, so that neither PATH nor LD_PRELOAD of anybody changes what it does. */
 const KEEPER_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
@@ -22,7 +28,10 @@ function quoteForShell(text: string): string {
 }
 
 /** Everything that the keeper needs, complete before it exists. */
-export function writeAttemptFolder(folder: string, specification: LaunchSpecification): void {
+export function writeAttemptFolder(
+  { folder, cgroupPath = '' }: AttemptPlace,
+  specification: LaunchSpecification,
+): void {
   mkdirSync(folder, { mode: 0o700 });
   const { command, shell } = specification;
   let commandArguments = ['-c', '--', command];
@@ -34,8 +43,12 @@ export function writeAttemptFolder(folder: string, specification: LaunchSpecific
   }
   const environment = Object.entries(specification.environment).map(([name, value]) => `${name}=${value}`);
   const words = ['setsid', 'env', '-i', ...environment, shell, ...commandArguments];
-  const launch = `workdir=${quoteForShell(specification.workdir)}\nset -- ${words.map(quoteForShell).join(' ')}\n`;
-  writeFileSync(join(folder, 'launch'), launch, { mode: 0o600 });
+  const launch = [
+    `workdir=${quoteForShell(specification.workdir)}`,
+    `cgroup=${quoteForShell(cgroupPath)}`,
+    `set -- ${words.map(quoteForShell).join(' ')}\n`,
+  ];
+  writeFileSync(join(folder, 'launch'), launch.join('\n'), { mode: 0o600 });
 }
 
 /**

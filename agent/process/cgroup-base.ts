@@ -1,6 +1,15 @@
 /** The folder below which the commands' cgroups are made, where this machine lets us; found and tried once at start. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, sep } from 'node:path';
 import type { CgroupRecord } from './cgroup.ts';
 import { removeFolder } from './cgroup.ts';
@@ -31,6 +40,8 @@ export class CgroupBase {
   /** Undefined when it can't be made (a limit, a mount that went away): the command then runs without. */
   create(name: string): CgroupRecord | undefined {
     try {
+      // Whoever tidies this machine's cgroups may have removed ours while it was empty.
+      mkdirSync(this.path, { recursive: true, mode: 0o700 });
       const path = mkdtempSync(join(this.path, `${name}-`));
       return { path, inode: String(statSync(path, { bigint: true }).ino) };
     } catch {

@@ -2,7 +2,16 @@
  * One command's cgroup (v2). It is touched only through `withConfirmed`: by an open folder whose inode is the recorded
  * one, so that whatever somebody makes under the same name meanwhile is never meant (A2).
  */
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { findOwnCgroupFolders } from './cgroup-mounts.ts';
 

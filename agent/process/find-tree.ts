@@ -1,9 +1,11 @@
 /**
- * Which processes belong to a command: its session (and with it its group), their descendants and, while the command
- * itself runs, everything that carries its marker. A build server or a tmux that inherited the marker outlives the
+ * Which processes belong to a command: its cgroup where it has one, its session (and with it its group), their
+ * descendants and, while the command itself runs, everything that carries its marker. A build server or a tmux that inherited the marker outlives the
  * command on purpose, so once the command has ended the marker alone counts no more (design §4).
  */
 import { MarkerSearch } from './call-marker.ts';
+import type { CgroupRecord } from './cgroup.ts';
+import { holdsOurselves, listCgroupPids } from './cgroup.ts';
 import { hasSameIdentity, isAlive } from './identity.ts';
 import type { ProcessIdentity, RecordedIdentity } from './identity.ts';
 import { listProcesses } from './list-processes.ts';
@@ -15,15 +17,22 @@ export interface Leader extends RecordedIdentity {
 }
 
 export interface TreeRoot {
-  readonly leader: Leader;
+  /** Undefined where its pid means nothing to us: recorded in another pid namespace (A2). Then the cgroup leads. */
+  readonly leader: Leader | undefined;
+  /** Of this boot. */
+  readonly cgroup?: CgroupRecord | undefined;
   /** Value of `LATCHKEY_CALL` in the command's environment; must be unique to this call. */
   readonly marker?: string | undefined;
+  /** Members that an earlier search has seen: nothing else may show whose they are once their leader is gone. */
+  readonly seen?: readonly RecordedIdentity[] | undefined;
 }
 
 /** What one search has learnt so far. Orphans lose their parent, so what was seen once is remembered by identity. */
 export interface TreeEvidence {
   readonly known: ReadonlyMap<number, RecordedIdentity>;
   readonly marked: ReadonlySet<number>;
+  /** Seen in the command's cgroup, after `processes` was listed. */
+  readonly confined: ReadonlySet<number>;
   /** The command ran when the search began. */
   readonly wasRunning: boolean;
 }
@@ -35,6 +44,8 @@ export function findTree(root: TreeRoot): Promise<ProcessIdentity[]> {
 
 /** Repeated scans for one tree: what an earlier scan found stays found, also when it was orphaned since. */
 export class TreeSearch {
+  /** The command's cgroup, unless there is none or we are in it ourselves. */
+  readonly cgroup: CgroupRecord | undefined;
   readonly #root: TreeRoot;
   readonly #markerSearch: MarkerSearch | undefined;
   readonly #known = new Map<number, RecordedIdentity>();
@@ -42,14 +53,21 @@ export class TreeSearch {
 
   constructor(root: TreeRoot) {
     this.#root = root;
+    for (const member of root.seen ?? []) this.#known.set(member.pid, member);
+    this.cgroup = root.cgroup === undefined || holdsOurselves(root.cgroup) ? undefined : root.cgroup;
     this.#markerSearch = root.marker === undefined ? undefined : new MarkerSearch(root.marker);
   }
 
   async scan(): Promise<ProcessIdentity[]> {
     const { leader } = this.#root;
     const processes = await listProcesses();
-    this.#wasRunning ??= processes.some((candidate) => hasSameIdentity(candidate, leader) && isAlive(candidate));
-    const evidence = { known: this.#known, marked: await this.#findMarked(processes), wasRunning: this.#wasRunning };
+    // After the listing, so that a pid used again is no danger: a stranger who has been alive since the listing would
+    // be seen here in the cgroup, and whoever came later has another identity than the one that is listed.
+    const confined = new Set(this.cgroup === undefined ? [] : listCgroupPids(this.cgroup));
+    this.#wasRunning ??=
+      leader !== undefined && processes.some((candidate) => hasSameIdentity(candidate, leader) && isAlive(candidate));
+    const marked = await this.#findMarked(processes);
+    const evidence = { known: this.#known, marked, confined, wasRunning: this.#wasRunning };
     const members = selectTree(processes, leader, evidence).filter((member) => !isProtected(member));
     for (const member of members) this.#known.set(member.pid, member);
     return members;
@@ -68,10 +86,12 @@ export class TreeSearch {
 /** Pure part: the living members among `processes`. Nothing when the leader's identity and session can't be confirmed. */
 export function selectTree(
   processes: readonly ProcessIdentity[],
-  leader: Leader,
+  leader: Leader | undefined,
   evidence: TreeEvidence,
 ): ProcessIdentity[] {
+  const isLeader = (candidate: ProcessIdentity): boolean => leader !== undefined && hasSameIdentity(candidate, leader);
   const isKnown = (candidate: ProcessIdentity): boolean => {
+    if (evidence.confined.has(candidate.pid)) return true;
     const recorded = evidence.known.get(candidate.pid);
     return recorded !== undefined && hasSameIdentity(recorded, candidate);
   };
@@ -79,14 +99,14 @@ export function selectTree(
   // without one, its members may be strangers who got the number later (B07).
   const isSessionOurs = processes.some(
     (candidate) =>
-      candidate.session === leader.session &&
-      (hasSameIdentity(candidate, leader) || evidence.marked.has(candidate.pid) || isKnown(candidate)),
+      candidate.session === leader?.session &&
+      (isLeader(candidate) || evidence.marked.has(candidate.pid) || isKnown(candidate)),
   );
   const roots = processes.filter(
     (candidate) =>
-      hasSameIdentity(candidate, leader) ||
+      isLeader(candidate) ||
       isKnown(candidate) ||
-      (isSessionOurs && candidate.session === leader.session) ||
+      (isSessionOurs && candidate.session === leader?.session) ||
       (evidence.wasRunning && evidence.marked.has(candidate.pid)),
   );
   return withDescendants(roots, processes).filter(isAlive);

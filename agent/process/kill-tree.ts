@@ -1,19 +1,26 @@
-/** Stops a command and all that it started: TERM, a grace for clean-up, then stop, rescan and KILL; what lives is named. */
+/**
+ * Stops a command and all that it started: TERM, a grace for clean-up, then KILL, of its cgroup in one step where it has
+ * one, and of everything else by stop, rescan and KILL. What lives nevertheless is named.
+ */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { toSafeText } from '../../contract/well-formed.ts';
+import { isPopulated } from './cgroup.ts';
+import type { CgroupRecord } from './cgroup.ts';
 import { TreeSearch } from './find-tree.ts';
 import type { TreeRoot } from './find-tree.ts';
 import { isSameProcess } from './identity.ts';
-import type { ProcessIdentity } from './identity.ts';
-import { signalMembers } from './signal-members.ts';
+import type { ProcessIdentity, RecordedIdentity } from './identity.ts';
 import { signalProcess } from './signal-process.ts';
+import { TreeSignals } from './tree-signals.ts';
+import type { OnLeaderSignal } from './tree-signals.ts';
 
 export interface KillTreeRequest extends TreeRoot {
   /** Between TERM and KILL; ends early when nothing is left. */
   readonly graceMs: number;
   /** Ends the wait for the grace: throws the signal's reason, sends no KILL. The caller kills again later. */
   readonly signal?: AbortSignal | undefined;
+  readonly onLeaderSignal?: OnLeaderSignal | undefined;
 }
 
 export interface KillTreeResult {
@@ -23,8 +30,7 @@ export interface KillTreeResult {
   readonly signalled: number;
 }
 
-export interface Survivor {
-  readonly pid: number;
+export interface Survivor extends RecordedIdentity {
   readonly name: string;
 }
 
@@ -36,6 +42,8 @@ const STOP_ROUNDS_MAX = 5;
 const KILL_PASSES_MAX = 3;
 /** A killed process needs a moment to die; one that is stuck in the kernel doesn't come back in this time. */
 const DEATH_WAIT_MS = 1000;
+/** What can't be named, since our pid namespace doesn't see it; never hidden. */
+const UNSEEN_SURVIVOR: Survivor = { pid: 0, startTimeTicks: 0, name: 'in another pid namespace' };
 /** The kernel's own limit is 15 bytes; kept short here too. */
 const NAME_CHARACTERS_MAX = 32;
 
@@ -43,28 +51,31 @@ const NAME_CHARACTERS_MAX = 32;
 export async function killTree(request: KillTreeRequest): Promise<KillTreeResult> {
   request.signal?.throwIfAborted();
   const search = new TreeSearch(request);
-  const signalled = new Set<number>();
-  const signalAll = (members: readonly ProcessIdentity[], signal: NodeJS.Signals): ProcessIdentity[] => {
-    const reached = signalMembers(members, request.leader.session, signal);
-    for (const member of reached) signalled.add(member.pid);
-    return reached;
-  };
+  const signals = new TreeSignals(request.leader, request.onLeaderSignal);
   // Before the first signal: it turns descendants into orphans that nothing leads to any more.
   let members = await search.scan();
   // Those that left the session too: KILL without TERM would give them no grace.
-  signalAll(members, 'SIGTERM');
+  signals.send(members, 'SIGTERM');
   // A stopped process would not see its TERM within the grace.
   for (const member of members) if (member.state === 'T') signalProcess(member, 'SIGCONT');
   if (members.length > 0) members = await waitForEnd(search, members, request);
 
-  const tried = new Set<number>();
-  for (let pass = 0; pass < KILL_PASSES_MAX && members.some((member) => !tried.has(member.pid)); pass++) {
-    const stopped = await stopAll(search, members, (found) => signalAll(found, 'SIGSTOP'));
-    for (const member of stopped) tried.add(member.pid);
-    await waitForDeaths(signalAll(stopped, 'SIGKILL'));
+  const { cgroup } = search;
+  if (cgroup !== undefined && isPopulated(cgroup) === true) {
+    signals.killCgroup(cgroup);
+    await waitForEmptiness(cgroup);
     members = await search.scan();
   }
-  return { survivors: members.map(toSurvivor), signalled: signalled.size };
+  const tried = new Set<number>();
+  for (let pass = 0; pass < KILL_PASSES_MAX && members.some((member) => !tried.has(member.pid)); pass++) {
+    const stopped = await stopAll(search, members, (found) => signals.send(found, 'SIGSTOP'));
+    for (const member of stopped) tried.add(member.pid);
+    await waitForDeaths(signals.send(stopped, 'SIGKILL'));
+    members = await search.scan();
+  }
+  const survivors = members.map(toSurvivor);
+  const hasUnseen = members.length === 0 && cgroup !== undefined && isPopulated(cgroup) === true;
+  return { survivors: hasUnseen ? [UNSEEN_SURVIVOR] : survivors, signalled: signals.reachedCount };
 }
 
 /** What is left when the grace is over; empty as soon as everything has ended. */
@@ -107,7 +118,12 @@ async function waitForDeaths(members: readonly ProcessIdentity[]): Promise<void>
   while (performance.now() < deadline && members.some(isSameProcess)) await setTimeout(POLL_MS);
 }
 
+async function waitForEmptiness(cgroup: CgroupRecord): Promise<void> {
+  const deadline = performance.now() + DEATH_WAIT_MS;
+  while (performance.now() < deadline && isPopulated(cgroup) === true) await setTimeout(POLL_MS);
+}
+
 /** The name is the process's own choice: control characters and broken text don't leave here. */
-function toSurvivor({ pid, name }: ProcessIdentity): Survivor {
-  return { pid, name: toSafeText(name.replace(/\p{Cc}/gu, '?'), NAME_CHARACTERS_MAX) };
+function toSurvivor({ pid, startTimeTicks, name }: ProcessIdentity): Survivor {
+  return { pid, startTimeTicks, name: toSafeText(name.replace(/\p{Cc}/gu, '?'), NAME_CHARACTERS_MAX) };
 }

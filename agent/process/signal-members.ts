@@ -10,7 +10,7 @@ import { signalGroupOf, signalProcess } from './signal-process.ts';
  */
 export function signalMembers(
   members: readonly ProcessIdentity[],
-  session: number,
+  session: number | undefined,
   signal: NodeJS.Signals,
 ): ProcessIdentity[] {
   const reached: ProcessIdentity[] = [];

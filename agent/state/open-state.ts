@@ -11,6 +11,7 @@ import type { Target } from '../../contract/target.ts';
 import { CallRows } from '../journal/call-rows.ts';
 import { Journal } from '../journal/journal.ts';
 import { computeIncarnation } from '../process/incarnation.ts';
+import { Ballast } from './ballast.ts';
 import { requireLocalFileSystem } from './file-system.ts';
 import { lockStateFolder } from './lock.ts';
 import { readSentinelMark } from './sentinel.ts';
@@ -24,6 +25,7 @@ export class AgentState {
   readonly journal: Journal;
   readonly calls: CallRows;
   readonly incarnation: Incarnation;
+  readonly ballast: Ballast;
   readonly #lock: { release(): void };
   readonly #witnessFolder: string | undefined;
   #witness: Witness | undefined;
@@ -32,6 +34,7 @@ export class AgentState {
     mkdirSync(join(folder, 'commands'), { recursive: true, mode: 0o700 });
     requireLocalFileSystem(folder);
     this.folder = folder;
+    this.ballast = new Ballast(folder);
     this.#lock = lockStateFolder(folder);
     try {
       this.journal = new Journal(join(folder, 'journal.db'));
@@ -50,6 +53,8 @@ export class AgentState {
     try {
       state.#identify();
       state.#watchSequence();
+      state.journal.onDiskFull(() => state.ballast.drop());
+      state.ballast.lay();
       return state;
     } catch (error) {
       state.close();

@@ -27,6 +27,7 @@ export async function cancel(context: VerbContext, request: CancelRequest): Prom
   let survivors: readonly Survivor[] = [];
   const live = row.state === 'open' ? context.supervisor.find(row.id) : undefined;
   if (live !== undefined) survivors = await stopLive(context, request, live);
+  else if (request.mode === 'kill') survivors = await stopRemains(context, request, row);
   row = calls.require(row.id);
   return { ...describeKey(context, row), survivors: survivors.map(({ pid, name }) => ({ pid, name })) };
 }
@@ -54,6 +55,15 @@ function fenceIdle(context: VerbContext, request: CancelRequest): boolean {
     reason: 'it was fenced before any start arrived',
   });
   return false;
+}
+
+/** The command has ended; what it left running is part of what the caller wants stopped (R4). */
+async function stopRemains(context: VerbContext, request: CancelRequest, row: CallRow): Promise<readonly Survivor[]> {
+  if (row.attempt === 0 || (row.state !== 'exited' && row.state !== 'lost')) return [];
+  const graceMs = request.graceMs ?? context.settings.killGraceMs;
+  const killed = context.supervisor.killRemains(row, graceMs);
+  await waitAtMost(killed, request.waitMs ?? graceMs + WAIT_BEYOND_GRACE_MS, context.signal);
+  return Promise.race([killed, Promise.resolve([])]);
 }
 
 async function stopLive(context: VerbContext, request: CancelRequest, live: LiveCommand): Promise<readonly Survivor[]> {

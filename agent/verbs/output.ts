@@ -26,7 +26,11 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
   const folder = context.supervisor.folderOf(found.id, found.attempt);
   if (found.expiredTotal !== null) return receipt(context, request, found, found.expiredTotal);
   // Queued behind other launches it has no folder yet, and so no output to speak of.
-  if (!existsSync(folder)) throw new CodedError('start_pending', 'the start is on its way; ask again');
+  if (!existsSync(folder)) {
+    // Lost with the machine while it was queued: nothing is on its way any more, and nothing was ever written.
+    if (found.state !== 'open') return receipt(context, request, found, 0);
+    throw new CodedError('start_pending', 'the start is on its way; ask again');
+  }
   const waitMs = request.waitMs ?? 0;
   if (request.from === undefined) await waitForEnd(context, found, waitMs);
   else await waitForBytes(context, { row: found, folder, from: request.from, waitMs });
@@ -37,7 +41,7 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
     const { ageMs } = startOf(context, row);
     await awaitDrain(folder, {
       endedAgoMs: ageMs - (row.durationMs ?? 0),
-      hasHolder: () => context.supervisor.hasRemains(row),
+      hasHolder: () => context.supervisor.trees.hasRemains(row),
       signal: context.signal,
       segmentBytes,
     });

@@ -26,12 +26,12 @@ export async function signal(context: VerbContext, request: SignalRequest): Prom
   if (recorded !== 'send') return answer(context, { row, outcome: recorded, survivors: [] });
 
   const live = context.supervisor.find(row.id);
-  const reached = live === undefined ? 0 : await context.supervisor.signal(live, request.signal);
+  const reached = live === undefined ? 0 : await context.supervisor.trees.signal(live, request.signal);
   const outcome: Outcome = reached > 0 ? 'sent' : 'ended';
   await journal.commit(() => calls.setSignalOutcome(row.id, request.id, outcome));
   const isEnding = ENDING.has(request.signal);
   if (isEnding && live !== undefined) await waitAtMost(live.ended, request.waitMs ?? WAIT_MS_DEFAULT, context.signal);
-  const survivors = isEnding && live !== undefined ? await context.supervisor.listTree(live) : [];
+  const survivors = isEnding && live !== undefined ? await context.supervisor.trees.list(live) : [];
   return answer(context, { row, outcome, survivors });
 }
 

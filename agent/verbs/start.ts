@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '../../contract/failures.ts';
 import { splitExecutionKey } from '../../contract/execution-key.ts';
-import { OPEN_COMMANDS_PER_CHAT_MAX } from '../../contract/limits.ts';
+import { OPEN_CALLS_PER_CHAT_MAX } from '../../contract/limits.ts';
 import { firstLine } from '../../contract/well-formed.ts';
 import type { StartAnswer, StartRequest } from '../../contract/wire/start.ts';
 import { buildCommandEnvironment } from '../command-environment.ts';
@@ -115,8 +115,8 @@ async function requireRoom(context: VerbContext, request: StartRequest): Promise
     await waitAtMost(startup.ended, request.waitMs ?? WAIT_MS_DEFAULT, context.signal);
     if (!startup.isReady) throw startup.notReady();
   }
-  if (state.calls.countOpenOfChat(request.chatId) >= OPEN_COMMANDS_PER_CHAT_MAX) {
-    throw new CodedError('too_busy', `this chat has ${OPEN_COMMANDS_PER_CHAT_MAX} commands running, the most it may`);
+  if (state.calls.countOpenOfChat(request.chatId) >= OPEN_CALLS_PER_CHAT_MAX) {
+    throw new CodedError('too_busy', `this chat has ${OPEN_CALLS_PER_CHAT_MAX} commands running, the most it may`);
   }
   const { bavail, bsize } = statfsSync(state.folder);
   if (bavail * bsize < context.settings.freeDiskBytesMin) {
@@ -188,7 +188,7 @@ function specify(context: VerbContext, request: StartRequest, callId: number): L
       daemon: context.environment,
       envFile,
       call: request.env ?? {},
-      marker: context.supervisor.markerOf(callId),
+      marker: context.supervisor.trees.markerOf(callId),
     }),
     shell,
   };

@@ -96,7 +96,8 @@ async function runTurn(folder: StageFolder, words: readonly string[], flags: Run
     const { temporalAddress, temporalUiUrl } = stage.places;
     writeJsonLine({ type: 'begin', chatId, turn, workflowId, model, temporalAddress, temporalUiUrl });
   }
-  return showAndLeave(stage, { ...sent, showsUser: false }, flags, leaving);
+  // Awaited here, or the handlers would be gone with this function.
+  return await showAndLeave(stage, { ...sent, showsUser: false }, flags, leaving);
 }
 
 async function watch(folder: StageFolder, flags: RunFlags): Promise<number> {
@@ -134,7 +135,7 @@ async function reach(folder: StageFolder, flags: RunFlags, leaving: Leaving): Pr
     if (flags.json) return;
     if (screen.isLive) screen.block([screen.style('dim', line)]);
     // A log has no use for each piece's word, but for what takes its time or went wrong.
-    else if (!/\bready\b/.test(line)) screen.line(line);
+    else if (!/\bready\b|^[\d:]+ {2}stage /.test(line)) screen.line(line);
   };
   try {
     const stage = await reachStage({ folder, env: process.env, signal: leaving.signal, say });

@@ -59,8 +59,8 @@ async function startSupervisor(options: EnsureStageOptions): Promise<StageRecord
     signal.throwIfAborted();
     for (const line of readLines()) {
       last = line;
-      // Its own failure comes as the error that is thrown.
-      if (!line.startsWith('latchkey:')) onProgress(line);
+      // Lines with a time are about pieces; its own failure comes as the error that is thrown.
+      if (/^\d\d:\d\d:\d\d /.test(line)) onProgress(line);
     }
     const record = readRecord(folder);
     const isItsWord = record !== undefined && record.supervisor.pid === child.pid;

@@ -75,7 +75,8 @@ export function agent({ folder, env, say }: PieceContext): PieceToStart {
       const found = await findAgent(folder);
       if (found !== undefined) return found;
       const words = ['--workspace', folder.workspace, '--state', folder.agentState];
-      return startProgram({ name: 'agent', program: 'agent/main', words, env, say, stopping });
+      const ours = withoutSecrets(env, /^TEMPORAL_/);
+      return startProgram({ name: 'agent', program: 'agent/main', words, env: ours, say, stopping });
     },
   };
 }
@@ -86,7 +87,8 @@ export function executeWorker({ env, say }: PieceContext, places: () => StagePla
     start: (stopping) => {
       const settings = { ...temporalVariables(places()), LATCHKEY_AGENT_ADDRESS: places().agentAddress };
       const name = 'execute worker';
-      return startProgram({ name, program: 'workers/execute-worker', env: { ...env, ...settings }, say, stopping });
+      const ours = { ...withoutSecrets(env), ...settings };
+      return startProgram({ name, program: 'workers/execute-worker', env: ours, say, stopping });
     },
   };
 }
@@ -101,6 +103,13 @@ export function turnWorker({ env, say }: PieceContext, places: () => StagePlaces
       return startProgram({ name, program: 'workers/turn-worker', env: { ...env, ...settings }, say, stopping });
     },
   };
+}
+
+/** The workspace's side knows no model key (design 1): a command could read it from the environment of a process. */
+function withoutSecrets(env: NodeJS.ProcessEnv, also = /^$/): NodeJS.ProcessEnv {
+  const isTheirs = (name: string): boolean =>
+    (/_API_KEY$|^LATCHKEY_(MODEL|STORE)/.test(name) && name !== 'TEMPORAL_API_KEY') || also.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isTheirs(name)));
 }
 
 /** The ports of the last time, as far as they are free: a bookmark of the UI stays good. */

@@ -63,8 +63,10 @@ function awaitReady({ name, say, stopping }: ProgramRequest, child: ChildProcess
         resolve(line);
         return;
       }
-      lines.push(line);
-      say(name, line);
+      // Our programs say their own name, which is known here.
+      const word = line.startsWith(`${name}: `) ? line.slice(name.length + 2) : line;
+      lines.push(word);
+      say(name, word);
     };
     for (const stream of [child.stdout, child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', hear);

@@ -9,6 +9,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError, findFailureCode } from '../../contract/failures.ts';
+import { connectTemporal } from '../connect-temporal.ts';
 import type { DevServer } from '../../tools/temporal/dev-server.ts';
 import { attendPiece } from './attend-piece.ts';
 import type { Attended } from './attend-piece.ts';
@@ -105,6 +106,8 @@ class Supervisor {
     const { ownsServer, ownsAgent, ownsExecuteWorker, ownsTurnWorker } = this.#settings;
     const context: PieceContext = { folder, env, say };
     const places = (): StagePlaces => this.#places();
+    // Asked first: each worker would say the same at greater length.
+    if (!ownsServer) await (await connectTemporal(places())).connection.close();
     const starts: Promise<void>[] = [];
     if (ownsAgent) starts.push(this.#start(agent(context)));
     if (ownsServer) {

@@ -58,7 +58,8 @@ export class Screen {
   }
 
   #erase(): void {
-    if (this.#drawn > 0) this.#err.write(`\u001b[${this.#drawn}A\u001b[J`);
+    // To the line's start first: a terminal echoes ^C where the cursor stands.
+    if (this.#drawn > 0) this.#err.write(`\r\u001b[${this.#drawn}A\u001b[J`);
     this.#drawn = 0;
   }
 }

@@ -20,7 +20,8 @@ export class TurnJson implements TurnAudience {
   }
 
   event(event: StreamEvent): void {
-    this.write({ chatId: this.#chatId, ...event });
+    const { type, ...rest } = event;
+    this.write({ type, chatId: this.#chatId, ...rest });
   }
 
   pending(activities: readonly PendingActivity[]): void {

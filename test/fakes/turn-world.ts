@@ -10,6 +10,7 @@ import type {
   GenerateStepInput,
   GenerateStepResult,
   StoreActivities,
+  SweepActivities,
   TurnActivities,
 } from '../../contract/activity-interfaces.ts';
 import { isResolved } from '../../contract/calls.ts';
@@ -30,12 +31,15 @@ export interface ScriptedCall {
   readonly withTarget?: boolean;
 }
 
-type Activities = TurnActivities & StoreActivities & ExecuteActivities & ControlActivities;
+type Activities = TurnActivities & StoreActivities & SweepActivities & ExecuteActivities & ControlActivities;
 
 interface Row {
   readonly step: number;
   call: CommittedCall;
   outcome?: CallOutcome;
+  isStillAsked?: boolean;
+  /** What became known after the result. */
+  truth?: CallOutcome;
 }
 
 export class TurnWorld {
@@ -111,10 +115,19 @@ export class TurnWorld {
         for (const row of rows) row.call = { ...row.call, target: row.call.target ?? target };
         return { targets: rows.map((row) => row.call.target ?? target) };
       },
-      recordResult: async ({ key, outcome: found }) => {
+      recordResult: async ({ key, outcome: found, isStillAsked = false }) => {
         const row = this.#requireRow(key);
         row.outcome ??= found;
-        return { status: row.outcome.status, evidence: row.outcome.evidence };
+        row.isStillAsked ??= isStillAsked;
+        const status = row.isStillAsked ? 'cancel_requested' : row.outcome.status;
+        return { status, evidence: row.outcome.evidence };
+      },
+      recordCancelRequests: async () => undefined,
+      recordTruth: async ({ key, outcome: truth }) => {
+        const row = this.#requireRow(key);
+        row.outcome ??= truth;
+        row.truth = truth;
+        return { status: truth.status, evidence: truth.evidence };
       },
       endTurn: async ({ state, error }) => {
         this.ended ??= error === undefined ? state : `${state}: ${error.code}`;
@@ -126,6 +139,8 @@ export class TurnWorld {
       },
       cancelCall: async (): Promise<CancelCallResult> => ({ outcome: outcomeOf('no_effect', 'fenced') }),
       readProcess: async () => outcomeOf('no_effect', 'read'),
+      findStrays: async () => ({ turns: [], calls: [] }),
+      closeStrayTurn: async () => ({ openCalls: [] }),
     };
   }
 

@@ -16,7 +16,7 @@ function aProcess(pid: number, fields: Partial<ProcessIdentity> = {}): ProcessId
 }
 
 function evidence(fields: Partial<TreeEvidence> = {}): TreeEvidence {
-  return { known: new Map(), marked: new Set(), wasRunning: true, ...fields };
+  return { known: new Map(), marked: new Set(), confined: new Set(), wasRunning: true, ...fields };
 }
 
 const running = aProcess(LEADER, { startTimeTicks: 500 });
@@ -58,6 +58,18 @@ describe('the members of a tree', () => {
       [1, 2],
       [inSession, escaped],
       evidence({ known: new Map([inSession, escaped].map((member) => [member.pid, member])) }),
+    ],
+    [
+      'are everything that was seen in the cgroup, its session and its children, with nothing else to go by',
+      [1, 2, 3, 4],
+      [
+        aProcess(LEADER + 1, { session: LEADER }),
+        escaped,
+        aProcess(LEADER + 3, { parent: escaped.pid }),
+        aProcess(LEADER + 4, { session: LEADER }),
+        aProcess(LEADER + 5),
+      ],
+      evidence({ wasRunning: false, confined: new Set([inSession.pid, escaped.pid]) }),
     ],
     [
       'are not known by pid alone',

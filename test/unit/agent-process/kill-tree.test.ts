@@ -34,7 +34,7 @@ describe('killing a tree', () => {
     process.seteuid?.(65_533);
     try {
       const result = await killTree({ leader: tree.leader, graceMs: 0 });
-      expect(result).toEqual({ survivors: [{ pid: tree.leader.pid, name: 'sleep' }], signalled: 0 });
+      expect(result).toMatchObject({ survivors: [{ pid: tree.leader.pid, name: 'sleep' }], signalled: 0 });
     } finally {
       process.seteuid?.(0);
     }

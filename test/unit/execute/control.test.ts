@@ -20,6 +20,7 @@ const INFO = {
   pid: 1,
   workspace: '/w',
   ready: true,
+  tree: 'group',
   limits: {},
   counts: { open: 0, calls: 0 },
   chatHighestMessageId: 12,

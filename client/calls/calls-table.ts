@@ -1,0 +1,42 @@
+import { formatDuration } from '../watch/format-time.ts';
+import { plainLine } from '../watch/screen.ts';
+import type { CollectedCalls, CallLine } from './collect-calls.ts';
+
+/** The widest that a column of free text gets; the terminal cuts the rest. */
+const TEXT_CHARACTERS = 48;
+
+/** Calls as a table, and below it what is stuck, one line each. */
+export function callsTable({ calls, notes }: CollectedCalls): string {
+  if (calls.length === 0) return ['no calls', ...notes.map((note) => `! ${note}`)].join('\n');
+  const head = ['KEY', 'STATUS', 'TIME', 'TRY', 'HANDLE', 'AGENT', 'CHAT', 'CALL', 'LAST LINE'];
+  const rows = calls.map(cells);
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const stuck = calls.flatMap(({ key, stuck: reason }) => (reason === undefined ? [] : [`! ${key}: ${reason.text}`]));
+  return [...lines, ...stuck, ...notes.map((note) => `! ${note}`)].join('\n');
+}
+
+function cells(call: CallLine): string[] {
+  const exit = call.exitCode === undefined ? '' : ` ${call.exitCode}`;
+  return [
+    call.key,
+    `${call.status}${exit}${call.stuck === undefined ? '' : ' !'}`,
+    call.timeMs === undefined ? '' : formatDuration(call.timeMs),
+    call.attempt === undefined ? '' : String(call.attempt),
+    call.handle ?? '',
+    call.agentId,
+    call.chatId,
+    cut(call.summary),
+    cut(call.lastLine ?? ''),
+  ];
+}
+
+function cut(text: string): string {
+  const line = plainLine(text);
+  return line.length <= TEXT_CHARACTERS ? line : `${line.slice(0, TEXT_CHARACTERS - 1).toWellFormed()}…`;
+}

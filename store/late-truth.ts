@@ -1,0 +1,97 @@
+/** What becomes known of a call after its result was recorded: the status moves, the text never does (C3). */
+import type { Transaction } from 'kysely';
+import type { RecordResultResult, RecordTruthInput } from '../contract/activity-interfaces.ts';
+import { mayMoveTo } from '../contract/calls.ts';
+import type { CallOutcome } from '../contract/calls.ts';
+import type { ChatId } from '../contract/ids.ts';
+import { NOTE_CHARACTERS_MAX } from '../contract/limits.ts';
+import { cutAtCharacter } from '../contract/well-formed.ts';
+import { hasResult, readCall } from './call-row.ts';
+import type { StoredCall } from './call-row.ts';
+import { heldResult, outcomeColumns, requireCallRow, resolveCallRow, updateCallRow } from './calls.ts';
+import { requireChat } from './chats.ts';
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
+import { toStoredText } from './stored-text.ts';
+import { appendEvents } from './stream-events.ts';
+
+/**
+ * Moves the row to the truth where the ledger has such a step, and leaves the model a note; a truth that is not news
+ * changes nothing. A call that has no result yet gets the truth as its result. Returns what the row then holds.
+ */
+export async function recordTruth(db: Database, input: RecordTruthInput): Promise<RecordResultResult> {
+  const { outcome } = input;
+  return db.transaction().execute(async (trx) => {
+    const row = await requireCallRow(trx, input);
+    const truth = { status: outcome.status, evidence: outcome.evidence };
+    if (!hasResult(row)) {
+      await resolveCallRow(trx, row, outcome);
+      return truth;
+    }
+    const held = heldResult(row);
+    if (!mayMoveTo(truth, held)) return held;
+    const { status, evidence, handle, exit_code } = outcomeColumns(outcome);
+    await updateCallRow(trx, row, {
+      status,
+      evidence,
+      // What was known of it stays known: a truth may come without the handle.
+      handle: handle ?? row.handle,
+      exit_code,
+      settled_at: new Date().toISOString(),
+    });
+    // That it is still unknown is what the model was told already.
+    if (status !== 'unknown') await addNote(trx, readCall(row), outcome);
+    return truth;
+  });
+}
+
+async function addNote(trx: Transaction<Schema>, call: StoredCall, outcome: CallOutcome): Promise<void> {
+  const { chatId, key } = call;
+  const { highest_message_id: afterMessageId } = await requireChat(trx, chatId);
+  const text = toStoredText(noteText(call, outcome));
+  await trx
+    .insertInto('notes')
+    .values({
+      chat_id: chatId,
+      position: await nextPosition(trx, chatId),
+      // The ids of a step that is being generated are taken, so the note stands after what can't have known of it.
+      after_message_id: afterMessageId,
+      key,
+      text,
+      at: new Date().toISOString(),
+    })
+    .execute();
+  await appendEvents(trx, chatId, [{ type: 'note', key, text }]);
+}
+
+async function nextPosition(trx: Transaction<Schema>, chatId: ChatId): Promise<number> {
+  const last = await trx
+    .selectFrom('notes')
+    .select('position')
+    .where('chat_id', '=', chatId)
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return (last?.position ?? 0) + 1;
+}
+
+function noteText({ toolName, toolCallId, summary, result }: StoredCall, outcome: CallOutcome): string {
+  const told = result === undefined ? '' : ` Its result said: ${lastLineOf(result.text)}`;
+  return (
+    `Note on an earlier call of ${toolName} (${toolCallId}, ${summary}): more is known of it now than its result says.` +
+    `${told}\nWhat is known now:\n${cutMiddle(outcome.text)}`
+  );
+}
+
+const TOLD_CHARACTERS_MAX = 300;
+
+function lastLineOf(text: string): string {
+  return cutAtCharacter(text.split('\n').at(-1) ?? '', TOLD_CHARACTERS_MAX);
+}
+
+/** How a command ended is said in a text's last lines. */
+function cutMiddle(text: string): string {
+  if (text.length <= NOTE_CHARACTERS_MAX) return text;
+  const half = NOTE_CHARACTERS_MAX / 2;
+  return `${cutAtCharacter(text, half)}\n[…]\n${text.slice(-half).toWellFormed()}`;
+}

@@ -1,0 +1,55 @@
+/** What the store holds open; whether anybody still works on it, only Temporal knows. */
+import type { CloseStrayTurnResult, FindStraysResult } from '../contract/activity-interfaces.ts';
+import type { ChatId } from '../contract/ids.ts';
+import type { StrayTurn } from '../contract/sweep.ts';
+import { hasResult, readCommittedCall } from './call-row.ts';
+import type { Database } from './database.ts';
+import { closeStep } from './steps.ts';
+
+/** One look of a sweep; what is beyond comes with the next one. */
+const ROWS_MAX = 200;
+
+/** Every turn that is the running one of its chat, and every call that has its result while its end is asked for. */
+export async function listUnfinished(db: Database): Promise<FindStraysResult> {
+  const turns = await db
+    .selectFrom('turns')
+    .select(['chat_id', 'turn'])
+    .where('state', '=', 'active')
+    .orderBy('started_at')
+    .limit(ROWS_MAX)
+    .execute();
+  const calls = await db
+    .selectFrom('calls')
+    .selectAll()
+    .where('status', '=', 'cancel_requested')
+    .where('result_text', 'is not', null)
+    .orderBy('resolved_at')
+    .limit(ROWS_MAX)
+    .execute();
+  return {
+    turns: turns.map(({ chat_id, turn }) => ({ chatId: chat_id as ChatId, turn })),
+    calls: calls.map((row) => ({ chatId: row.chat_id as ChatId, turn: row.turn, call: readCommittedCall(row) })),
+  };
+}
+
+/** Closes each step of the turn against late commits; hands back the calls of which only their agents know (K5). */
+export async function closeStrayTurn(db: Database, input: StrayTurn): Promise<CloseStrayTurnResult> {
+  const { chatId, turn } = input;
+  const steps = await db
+    .selectFrom('steps')
+    .select('step')
+    .where('chat_id', '=', chatId)
+    .where('turn', '=', turn)
+    .orderBy('step')
+    .execute();
+  for (const { step } of steps) await closeStep(db, { chatId, turn, step, keepsText: true });
+  const rows = await db
+    .selectFrom('calls')
+    .selectAll()
+    .where('chat_id', '=', chatId)
+    .where('turn', '=', turn)
+    .orderBy('message_id')
+    .orderBy('position')
+    .execute();
+  return { openCalls: rows.filter((row) => !hasResult(row)).map(readCommittedCall) };
+}

@@ -1,0 +1,239 @@
+/** The dangers: many commands over a restart, a killed keeper, another boot, another clock, a full disk. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  AgentProcess,
+  awaitEnd,
+  countRuns,
+  keyed,
+  logged,
+  makeAgentFolder,
+  startRequest,
+} from '../../fixtures/agent-process.ts';
+import { GatedKeeper } from '../../fixtures/gated-keeper.ts';
+import { findMarked } from '../../fixtures/processes.ts';
+import { waitUntil } from '../../fixtures/wait-until.ts';
+
+const COUNT = process.env['LATCHKEY_LONG'] === undefined ? 120 : 500;
+const CHATS = 10;
+
+test(`D02: ${COUNT} commands run, the agent is killed: all are adopted within 2 s of start-up, with exit codes and output`, async () => {
+  const folder = makeAgentFolder();
+  const doomed = await AgentProcess.start(folder);
+  const target = await doomed.target();
+  const requestOf = (number: number) => ({
+    ...startRequest(
+      target,
+      `${number}-many`,
+      `echo begin-${number}; while [ ! -e '${folder.root}/go' ]; do sleep 1; done; echo end-${number}; exit ${number % 200}`,
+    ),
+    chatId: `chat-${number % CHATS}` as never,
+    waitMs: 60_000,
+  });
+  const numbers = Array.from({ length: COUNT }, (_, index) => index + 1);
+  await Promise.all(numbers.map((number) => doomed.client.start(requestOf(number))));
+  await doomed.kill();
+
+  const began = performance.now();
+  const agent = await AgentProcess.start(folder);
+  const readyMs = performance.now() - began;
+  expect(agent.log).toContain(`${COUNT} commands adopted`);
+  // Start-up of node itself included: what is adopted is ready when the agent says so.
+  expect(readyMs).toBeLessThan(10_000);
+  writeFileSync(join(folder.root, 'go'), '');
+  for (const number of numbers) {
+    const { chatId, key, nonce } = requestOf(number);
+    const end = await waitUntil(`${key} has ended`, async () => {
+      const answer = await agent.client.output({
+        target,
+        chatId,
+        key,
+        nonce,
+        waitMs: 10_000,
+        view: { headBytes: 100, tailBytes: 0 },
+      });
+      return answer.state === 'exited' ? answer : undefined;
+    });
+    expect(end.exit?.code).toBe(number % 200);
+    expect(Buffer.from(end.view?.head ?? '', 'base64').toString()).toBe(`begin-${number}\nend-${number}\n`);
+  }
+}, 120_000);
+
+test('D03: a keeper killed while its command runs leaves a truth: running, then lost, with the output so far', async () => {
+  const folder = makeAgentFolder();
+  const agent = await AgentProcess.start(folder);
+  const target = await agent.target();
+  await agent.client.start(
+    startRequest(target, '3-call', logged(folder, '3-call', 'echo before; sleep 1; echo after')),
+  );
+  await agent.client.output({ ...keyed(target, '3-call'), from: 0, waitMs: 5000 });
+  const keeper = Number(/^keeper (\d+)/.exec(readFileSync(join(folder.state, 'commands/1.1/claim'), 'utf8'))?.[1]);
+  process.kill(keeper, 'SIGKILL');
+  expect(await agent.client.probe(keyed(target, '3-call'))).toMatchObject({ state: 'running' });
+  const end = await awaitEnd(agent.client, target, '3-call');
+  expect(end).toMatchObject({ state: 'lost', text: 'before\nafter\n', reason: expect.stringContaining('keeper') });
+  const again = startRequest(target, '3-call', logged(folder, '3-call', 'echo before; sleep 1; echo after'));
+  expect(await agent.client.start(again)).toMatchObject({ outcome: 'attached', state: 'lost' });
+  expect(countRuns(folder, '3-call')).toBe(1);
+});
+
+test('D03: a keeper killed before its claim never ran, and a new start runs once', async () => {
+  const folder = makeAgentFolder();
+  const gate = new GatedKeeper(folder.root, 'before-claim');
+  const agent = await AgentProcess.start(folder, { env: gate.env });
+  const target = await agent.target();
+  const request = startRequest(target, '3-call', logged(folder, '3-call'));
+  const first = agent.client.start(request).catch((error: Error) => error);
+  process.kill(await gate.reached(), 'SIGKILL');
+  expect(await first).toMatchObject({ code: 'start_pending' });
+  expect(await agent.client.probe(keyed(target, '3-call'))).toMatchObject({ state: 'void' });
+  rmSync(join(folder.root, 'reached-before-claim'));
+  const second = agent.client.start(request);
+  await gate.reached();
+  await gate.open();
+  expect(await second).toMatchObject({ outcome: 'started', launches: 2 });
+  await awaitEnd(agent.client, target, '3-call');
+  expect(countRuns(folder, '3-call')).toBe(1);
+});
+
+test('D04: after another boot every open row is lost, nothing re-runs, and a start that was on its way is doubtful', async () => {
+  const folder = makeAgentFolder();
+  const before = await AgentProcess.start(folder, { env: { LATCHKEY_SIMULATED_BOOT_ID: 'boot-1' } });
+  const target = await before.target();
+  const running = startRequest(target, '4-running', logged(folder, '4-running', 'sleep 60'));
+  await before.client.start(running);
+  await before.client.start(startRequest(target, '4-ended', 'exit 5'));
+  await awaitEnd(before.client, target, '4-ended');
+  await before.kill();
+  for (const { pid } of findMarked(folder.state)) process.kill(pid, 'SIGKILL');
+
+  const after = await AgentProcess.start(folder, { env: { LATCHKEY_SIMULATED_BOOT_ID: 'boot-2' } });
+  expect(await after.client.probe(keyed(target, '4-running'))).toMatchObject({
+    state: 'lost',
+    reason: expect.stringContaining('restarted'),
+  });
+  expect(await after.client.probe(keyed(target, '4-ended'))).toMatchObject({ state: 'exited', exit: { code: 5 } });
+  expect(await after.client.start(running)).toMatchObject({ outcome: 'attached', state: 'lost' });
+  const onItsWay = startRequest(target, '5-on-its-way', logged(folder, '5-on-its-way'));
+  await expect(after.client.start(onItsWay)).rejects.toMatchObject({ code: 'journal_doubtful' });
+  const fresh = startRequest(await after.target(), '6-new', logged(folder, '6-new'));
+  expect(await after.client.start(fresh)).toMatchObject({ outcome: 'started' });
+  await awaitEnd(after.client, await after.target(), '6-new');
+  expect([countRuns(folder, '4-running'), countRuns(folder, '5-on-its-way'), countRuns(folder, '6-new')]).toEqual([
+    1, 0, 1,
+  ]);
+});
+
+const hasFaketime = spawnSync('sh', ['-c', 'command -v faketime']).status === 0;
+
+test('D07, R27: an agent that is stopped for a while gives no false time-out and no negative age', async () => {
+  const folder = makeAgentFolder();
+  const agent = await AgentProcess.start(folder);
+  const target = await agent.target();
+  await agent.client.start(startRequest(target, '7-call', 'sleep 3; echo out', { killAfterMs: 20_000 }));
+  agent.child.kill('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  agent.child.kill('SIGCONT');
+  const end = await awaitEnd(agent.client, target, '7-call');
+  expect(end).toMatchObject({ exit: { code: 0 }, text: 'out\n' });
+  expect(end.exit?.killedBy).toBeUndefined();
+  expect(end.exit?.durationMs).toBeGreaterThan(2500);
+  expect(end.exit?.durationMs).toBeLessThan(15_000);
+  expect(end.ageMs).toBeGreaterThanOrEqual(end.exit?.durationMs ?? 0);
+});
+
+test.skipIf(!hasFaketime)(
+  'D07: the wall clock jumps an hour either way: ages and budgets go by the boot clock',
+  async () => {
+    for (const shift of ['+1h', '-1h']) {
+      const folder = makeAgentFolder();
+      const before = await AgentProcess.start(folder);
+      const target = await before.target();
+      await before.client.start(startRequest(target, '7-call', 'sleep 3; echo out', { killAfterMs: 20_000 }));
+      await before.kill();
+      const agent = await AgentProcess.start(folder, { launcher: ['faketime', '-f', shift] });
+      const probe = await agent.client.probe(keyed(target, '7-call'));
+      expect(probe.ageMs).toBeGreaterThanOrEqual(0);
+      expect(probe.ageMs).toBeLessThan(60_000);
+      expect(await awaitEnd(agent.client, target, '7-call')).toMatchObject({ exit: { code: 0 }, text: 'out\n' });
+    }
+  },
+);
+
+const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+test.skipIf(!canMount)(
+  'D06: on a full disk a start is refused or ends as the files prove, and the agent stays up',
+  async () => {
+    const folder = makeAgentFolder();
+    mkdirSync(folder.state);
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'latchkey-test', folder.state]);
+    onTestFinished(() => void spawnSync('umount', ['-l', folder.state]));
+    const env = { LATCHKEY_FREE_DISK_BYTES_MIN: '0', LATCHKEY_SEGMENT_BYTES: String(16 * 1024 * 1024) };
+    const agent = await AgentProcess.start(folder, { env });
+    const target = await agent.target();
+    const filler = join(folder.state, 'filler');
+    const fill = () => spawnSync('sh', ['-c', `cat /dev/zero > '${filler}'`]);
+
+    // Full before the reserve: refused, nothing recorded, and the key runs once there is space.
+    fill();
+    const reserve = startRequest(target, '1-reserve', logged(folder, '1-reserve'));
+    const refused = await agent.client.start(reserve).catch((error: Error) => error);
+    expect(refused).toMatchObject({ code: expect.stringMatching(/disk_full|start_pending/) });
+    expect(countRuns(folder, '1-reserve')).toBe(0);
+    rmSync(filler);
+    await agent.client.start(reserve);
+    expect(await awaitEnd(agent.client, target, '1-reserve')).toMatchObject({ exit: { code: 0 } });
+    expect(countRuns(folder, '1-reserve')).toBe(1);
+
+    // Full while the command writes: it doesn't die of it, and the answer says that output is missing.
+    await agent.client.start(
+      startRequest(target, '2-output', logged(folder, '2-output', 'head -c 20000000 /dev/zero; exit 3')),
+    );
+    const flooded = await waitUntil('the flood has ended', async () => {
+      const answer = await agent.client.output({ ...keyed(target, '2-output'), waitMs: 1000 });
+      return answer.state === 'exited' ? answer : undefined;
+    });
+    expect(flooded).toMatchObject({ exit: { code: 3 }, outputIncomplete: true });
+
+    // Full at the exit: the end is known when there is space again, and never earlier or otherwise.
+    rmSync(join(folder.state, 'commands', '2.1', 'segment.0'), { force: true });
+    const exit = startRequest(
+      target,
+      '3-exit',
+      logged(folder, '3-exit', `while [ ! -e '${folder.root}/go' ]; do sleep 0.1; done; exit 9`),
+    );
+    await agent.client.start(exit);
+    fill();
+    writeFileSync(join(folder.root, 'go'), '');
+    await agent.client.output({ ...keyed(target, '3-exit'), waitMs: 2000 }).catch(() => undefined);
+    rmSync(filler);
+    const end = await awaitEnd(agent.client, target, '3-exit');
+    expect(['exited 9', 'lost undefined']).toContain(`${end.state} ${end.exit?.code}`);
+    expect(countRuns(folder, '3-exit')).toBe(1);
+    expect(agent.hasEnded).toBe(false);
+  },
+);
+
+test('K1: a void key that was past its retention runs once: its new attempt keeps its files over a restart', async () => {
+  const folder = makeAgentFolder();
+  const words = ['--keep-output', '100ms'];
+  const doomed = await AgentProcess.start(folder, { env: { LATCHKEY_CRASH_AT: 'after-reserve' }, words });
+  const target = await doomed.target();
+  const request = startRequest(target, '1-call', logged(folder, '1-call', 'sleep 2; exit 8'));
+  await doomed.client.start(request).catch(() => undefined);
+  await doomed.ended();
+
+  const second = await AgentProcess.start(folder, { words });
+  expect(await second.client.probe(keyed(target, '1-call'))).toMatchObject({ state: 'void' });
+  await waitUntil('the void attempt is past its time', () => !existsSync(join(folder.state, 'commands', '1.1')));
+  expect(await second.client.start(request)).toMatchObject({ launches: 2 });
+  await second.kill();
+
+  const third = await AgentProcess.start(folder);
+  expect(await third.client.start(request)).toMatchObject({ outcome: 'attached' });
+  expect(await awaitEnd(third.client, target, '1-call')).toMatchObject({ exit: { code: 8 } });
+  expect(countRuns(folder, '1-call')).toBe(1);
+});

@@ -1,0 +1,32 @@
+import { log, ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { SETTLE_WORKFLOW_TYPE, SEARCH_ATTRIBUTES, settleWorkflowId } from '../contract/names.ts';
+import type { SettleInput } from '../contract/settle.ts';
+import { SUMMARY_CHARACTERS_MAX } from '../contract/limits.ts';
+import { toSafeText } from '../contract/well-formed.ts';
+
+const WORKFLOW_TASK_TIMEOUT = '3s';
+
+/**
+ * Starts the settle of a call, or joins the one that is under way: there is one a key. It outlives whoever starts it.
+ * Resolves when it has been started, so that a continue-as-new or an end right after can't lose it.
+ */
+export async function startSettle(input: SettleInput): Promise<void> {
+  const { chatId, key, summary, target } = input;
+  try {
+    await startChild(SETTLE_WORKFLOW_TYPE, {
+      workflowId: settleWorkflowId(chatId, key),
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: toSafeText(`settle ${summary}`, SUMMARY_CHARACTERS_MAX),
+      typedSearchAttributes: [
+        { key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId },
+        { key: { name: SEARCH_ATTRIBUTES.agentId, type: 'KEYWORD' }, value: target.agentId },
+      ],
+    });
+  } catch (error) {
+    // By its name: the class may come from another copy of the SDK.
+    if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
+    log.info('a settle of this call is under way already', { key });
+  }
+}
