@@ -12,6 +12,7 @@ import { wordOf } from './execute/agent-word.ts';
 import { buildEndedOutcome, buildOutcome, readExit } from './execute/build-outcome.ts';
 import { VIEW } from './execute/endings.ts';
 import { applicationFailure } from './failure.ts';
+import { fenceSending } from './signal-process.ts';
 
 /** Past TERM and grace: KILL, and the end of what it hit. Also how long the output of an ended command may settle. */
 const KILL_MARGIN_MS = 3000;
@@ -22,7 +23,10 @@ const FENCE_WAIT_MS = 2000;
  * of a key without touching what runs (K7). A value is the journal's own word; a failure proves nothing.
  */
 export async function cancelCall(client: AgentClient, input: CancelCallInput): Promise<CancelCallResult> {
-  const { chatId, key, nonce, target, mode, graceMs = KILL_GRACE_MS_DEFAULT } = input;
+  const { chatId, key, nonce, target, mode, sending, graceMs = KILL_GRACE_MS_DEFAULT } = input;
+  if (sending !== undefined) {
+    return { outcome: await fenceSending(client, { chatId, key, nonce, target, request: sending }) };
+  }
   const { cancellationSignal: signal } = Context.current();
   const waitMs = mode === 'fence' ? FENCE_WAIT_MS : Math.min(graceMs + KILL_MARGIN_MS, AGENT_WAIT_MS_MAX);
   try {

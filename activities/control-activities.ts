@@ -3,6 +3,7 @@ import type { ControlActivities } from '../contract/activity-interfaces.ts';
 import { cancelCall } from './cancel-call.ts';
 import { describeAgent } from './describe-agent.ts';
 import { readProcess } from './read-process.ts';
+import { signalProcess } from './signal-process.ts';
 
 /** What runs on an agent's control queue: everything short. */
 export function createControlActivities({ client }: { client: AgentClient }): ControlActivities {
@@ -10,5 +11,6 @@ export function createControlActivities({ client }: { client: AgentClient }): Co
     describeAgent: (input) => describeAgent(client, input),
     cancelCall: (input) => cancelCall(client, input),
     readProcess: (input) => readProcess(client, input),
+    signalProcess: (input) => signalProcess(client, input),
   };
 }

@@ -18,16 +18,23 @@ import { faultPoint } from './fault-points.ts';
 /** Short enough for a fresh last line in the Temporal UI; shorter still where the heartbeat is. */
 const WAIT_MS_MAX = 2000;
 
-export function createExecuteActivities(options: { client: AgentClient; clock?: Clock }): ExecuteActivities {
-  const { client, clock = systemClock } = options;
-  return { execute: (input) => execute(client, clock, input) };
+export interface ExecuteActivitiesOptions {
+  readonly client: AgentClient;
+  readonly clock?: Clock;
+  /** How long an attempt stays silent at first: a command that ends before costs the server no heartbeat. */
+  readonly firstBeatMs?: number;
+}
+
+export function createExecuteActivities(options: ExecuteActivitiesOptions): ExecuteActivities {
+  return { execute: (input) => execute(options, input) };
 }
 
 /**
  * Runs or re-attaches to the one command of a key and returns its end as a value (design §5). Throws only to let go:
  * on a cancellation of any reason, which leaves the command alone (C6), or when this attempt is stale.
  */
-async function execute(client: AgentClient, clock: Clock, input: ExecuteInput): Promise<CallOutcome> {
+async function execute(options: ExecuteActivitiesOptions, input: ExecuteInput): Promise<CallOutcome> {
+  const { client, clock = systemClock, firstBeatMs } = options;
   const context = Context.current();
   const heartbeatTimeoutMs = context.info.heartbeatTimeoutMs || HEARTBEAT_TIMEOUT_MS_DEFAULT;
   const earlier = readEarlierBeat(context.info.heartbeatDetails, input);
@@ -36,6 +43,7 @@ async function execute(client: AgentClient, clock: Clock, input: ExecuteInput): 
     heartbeat: (details) => context.heartbeat(details),
     clock,
     heartbeatTimeoutMs,
+    ...(firstBeatMs !== undefined && { firstBeatMs }),
     // What earlier attempts learned is carried on, since each beat replaces the one before.
     details: { ...earlier, v: 1, key: input.key, phase: 'dispatching', target },
   });

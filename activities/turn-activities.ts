@@ -22,7 +22,9 @@ export interface TurnActivitiesOptions {
 }
 
 /** What a turn worker offers: everything that needs the store or a model, and nothing that needs the workspace. */
-export function createTurnActivities(options: TurnActivitiesOptions): TurnActivities & StoreActivities & SweepActivities {
+export function createTurnActivities(
+  options: TurnActivitiesOptions,
+): TurnActivities & StoreActivities & SweepActivities {
   const { store } = options;
   return {
     takeTurn: takeTurnWith(store),

@@ -5,8 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { CodedError } from '../contract/failures.ts';
-import { runAgent } from './run-agent.ts';
-import { AgentState } from './state/open-state.ts';
+import { keepSmall } from './keep-small.ts';
 
 export const AGENT_USAGE = `Usage: latchkey agent --workspace DIR --state DIR [options]
        latchkey agent adopt --state DIR
@@ -64,7 +63,7 @@ export async function agentMain(words: readonly string[]): Promise<number> {
   }
   if (values.state === undefined) return fail('--state is missing: name a folder for the journal, on a local disk.');
   try {
-    if (verb === 'adopt') return adopt(values.state);
+    if (verb === 'adopt') return await adopt(values.state);
     await serve({ ...values, state: values.state });
     return 0;
   } catch (error) {
@@ -73,7 +72,8 @@ export async function agentMain(words: readonly string[]): Promise<number> {
   }
 }
 
-function adopt(state: string): number {
+async function adopt(state: string): Promise<number> {
+  const { AgentState } = await import('./state/open-state.ts');
   const { agentId, lost } = AgentState.adopt(state, process.env);
   process.stdout.write(`adopted as ${agentId}; ${lost} open call${lost === 1 ? '' : 's'} became lost\n`);
   return 0;
@@ -95,6 +95,8 @@ async function serve(values: {
   const stop = (): void => stopped.resolve();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const token = process.env['LATCHKEY_AGENT_TOKEN'];
+  keepSmall();
+  const { runAgent } = await import('./run-agent.ts');
   const agent = await runAgent({
     workspace: values.workspace,
     state: values.state,

@@ -2,7 +2,15 @@
  * What workflows may ask for. The interfaces are here and not beside their code, since even a type-only import of an
  * activity's file would drag Node's types into the workflow check.
  */
-import type { CallOutcome, CommittedCall, Evidence, ExecuteRequest, ProcessRequest, ResultStatus } from './calls.ts';
+import type {
+  CallOutcome,
+  CommittedCall,
+  Evidence,
+  ExecuteRequest,
+  ProcessRequest,
+  ResultStatus,
+  SendSignalRequest,
+} from './calls.ts';
 import type { AgentId, ChatId, ExecutionKey, Incarnation, MessageId, Nonce } from './ids.ts';
 import type { StrayCall, StrayTurn } from './sweep.ts';
 import type { Target } from './target.ts';
@@ -45,6 +53,8 @@ export interface ControlActivities {
   cancelCall(input: CancelCallInput): Promise<CancelCallResult>;
   /** Tells the model of a chat's processes; a value is the agent's answer, also that there is no such process. */
   readProcess(input: ReadProcessInput): Promise<CallOutcome>;
+  /** Sends a signal once, however often it is asked (I07); a value is the word of the agent's journal. */
+  signalProcess(input: SignalProcessInput): Promise<CallOutcome>;
 }
 
 export interface TakeTurnInput {
@@ -182,12 +192,22 @@ export interface CancelCallInput {
   readonly target: Target;
   readonly mode: 'kill' | 'fence';
   readonly graceMs?: number;
+  /** The call is a `process_signal`: its sending is fenced, in either mode, and what became of it is the answer. */
+  readonly sending?: SendSignalRequest;
 }
 
 export interface ReadProcessInput {
   readonly chatId: ChatId;
   readonly target: Target;
   readonly request: ProcessRequest;
+}
+
+export interface SignalProcessInput {
+  readonly chatId: ChatId;
+  readonly key: ExecutionKey;
+  readonly nonce: Nonce;
+  readonly target: Target;
+  readonly request: SendSignalRequest;
 }
 
 /** What is true of the key after the cancel, by the word of the target's journal. */

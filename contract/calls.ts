@@ -1,5 +1,6 @@
 /** A tool call, from what the model asked for to what became of it (design §5). */
 import type { AgentId, ExecutionKey, Handle, Nonce, ToolCallId } from './ids.ts';
+import type { SignalName } from './signals.ts';
 import type { Target } from './target.ts';
 
 /** The ledger's nine statuses. `starting` and `running` are observed, never stored as a decision. */
@@ -91,6 +92,8 @@ export const EVIDENCE_CODES = [
   'operator',
   /** The agent was only asked about a process; reading changes nothing. */
   'read',
+  /** The agent's journal holds the sending of a signal; with `unknown` one that it died in. */
+  'signalled',
 ] as const;
 export type EvidenceCode = (typeof EVIDENCE_CODES)[number];
 
@@ -162,8 +165,23 @@ export type ProcessRequest =
     }
   | { readonly verb: 'list'; readonly includeEnded: boolean; readonly after?: string };
 
-export function isProcessRequest(request: ExecuteRequest | ProcessRequest | undefined): request is ProcessRequest {
-  return request !== undefined && 'verb' in request;
+/** The arguments of `process_signal`, validated; like a command it is carried out at most once (I07). */
+export interface SendSignalRequest {
+  readonly verb: 'signal';
+  readonly handle: Handle;
+  readonly signal: SignalName;
+}
+
+/** What a call was recorded to do. */
+export type CallRequest = ExecuteRequest | ProcessRequest | SendSignalRequest;
+
+/** True for what only reads. */
+export function isProcessRequest(request: CallRequest | undefined): request is ProcessRequest {
+  return request !== undefined && 'verb' in request && request.verb !== 'signal';
+}
+
+export function isSendSignalRequest(request: CallRequest | undefined): request is SendSignalRequest {
+  return request !== undefined && 'verb' in request && request.verb === 'signal';
 }
 
 /** A committed call of an assistant message, as generateStep and closeStep tell the workflow. */
@@ -178,7 +196,7 @@ export interface CommittedCall {
   readonly agentId: AgentId;
   readonly status: CallStatus;
   /** Absent when the arguments were refused; such a call is committed with its result. */
-  readonly request?: ExecuteRequest | ProcessRequest;
+  readonly request?: CallRequest;
   /** Present once recorded: before the dispatch (K5). */
   readonly target?: Target;
   /** Its result is stored; so also while its status is `cancel_requested` and a settle goes on asking. */

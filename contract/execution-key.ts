@@ -1,7 +1,7 @@
 /** Building, splitting and showing execution keys (design §2, A01). */
 import { Refusal } from './failures.ts';
 import { isUsableToolCallId, parseMessageId } from './ids.ts';
-import type { ExecutionKey, MessageId, ToolCallId } from './ids.ts';
+import type { ExecutionKey, MessageId, Nonce, ToolCallId } from './ids.ts';
 import { ACTIVITY_ID_CHARACTERS_MAX } from './limits.ts';
 import { cutAtCharacter } from './well-formed.ts';
 
@@ -27,6 +27,15 @@ export function splitExecutionKey(key: unknown): { messageId: MessageId; toolCal
 export function parseExecutionKey(key: unknown): ExecutionKey {
   splitExecutionKey(key);
   return key as ExecutionKey;
+}
+
+/**
+ * The name by which an agent sends the signal of a call once (I07). By the nonce, so that another call that comes by
+ * the same key is another sending (I02); a key itself, so that a sending can be fenced like any other (K6).
+ */
+export function sendingIdOf({ key, nonce }: { readonly key: ExecutionKey; readonly nonce: Nonce }): ExecutionKey {
+  const { messageId } = splitExecutionKey(key);
+  return buildExecutionKey({ messageId, toolCallId: `signal.${nonce}` as ToolCallId });
 }
 
 function badKey(): Refusal {

@@ -1,5 +1,5 @@
 /** The workflow that goes on asking for the truth of one call after its turn has moved on (design §5). */
-import type { Evidence, ResolvedStatus } from './calls.ts';
+import type { Evidence, ResolvedStatus, SendSignalRequest } from './calls.ts';
 import type { ChatId, ExecutionKey, Nonce } from './ids.ts';
 import type { Target } from './target.ts';
 
@@ -13,6 +13,8 @@ export interface SettleInput {
   readonly summary: string;
   /** `kill`: an interrupt wanted its end. `fence`: only the truth is wanted, and what runs is left alone (C6). */
   readonly mode: 'kill' | 'fence';
+  /** Of a `process_signal`: what was to be sent. */
+  readonly sending?: SendSignalRequest;
   /** Why the turn moved on without the truth; one sentence for people. */
   readonly cause: string;
   readonly settleForMs?: number;

@@ -130,8 +130,9 @@ export function outcomeColumns(outcome: CallOutcome): OutcomeColumns {
 
 /** What a model should read as "that did not work": also a plain exit that isn't 0 (R3). */
 function isErrorOutcome(outcome: CallOutcome): boolean {
-  if (outcome.status === 'exited') return outcome.exit?.code !== 0;
-  return outcome.status !== 'detached' && outcome.evidence.code !== 'read';
+  const { status, evidence, exit } = outcome;
+  if (status === 'exited') return evidence.code !== 'signalled' && exit?.code !== 0;
+  return status !== 'detached' && evidence.code !== 'read';
 }
 
 export async function findCall(

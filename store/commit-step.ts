@@ -1,7 +1,7 @@
 /** The assistant message and its calls, stored in one transaction before anything is dispatched (F10). */
 import type { Transaction } from 'kysely';
 import type { GenerateStepResult } from '../contract/activity-interfaces.ts';
-import type { CallOutcome, ExecuteRequest, ProcessRequest } from '../contract/calls.ts';
+import type { CallOutcome, CallRequest } from '../contract/calls.ts';
 import { buildExecutionKey } from '../contract/execution-key.ts';
 import { callNonce } from '../contract/ids.ts';
 import type { AgentId, ToolCallId } from '../contract/ids.ts';
@@ -27,7 +27,7 @@ export interface CallDraft {
   /** A JSON object as text, well-formed. */
   readonly argumentsJson: string;
   readonly summary: string;
-  readonly request?: ExecuteRequest | ProcessRequest;
+  readonly request?: CallRequest;
   readonly outcome?: CallOutcome;
 }
 

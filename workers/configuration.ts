@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseAgentAddress } from '../agent-client/agent-address.ts';
+import { SWEEP_SECONDS_DEFAULT } from '../contract/limits.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
 import { readSettings } from './settings.ts';
 import type { Setting, SettingSources } from './settings.ts';
@@ -52,6 +53,8 @@ const executeSettings = {
 const turnSettings = {
   ...temporalSettings,
   turnQueue: setting('turn-queue', 'LATCHKEY_TURN_QUEUE', text('must not be empty').default(TURN_TASK_QUEUE_DEFAULT)),
+  /** How often what nobody works on any more is looked for; one schedule for all workers of the queue. */
+  sweepSeconds: setting('sweep-seconds', 'LATCHKEY_SWEEP_SECONDS', wholeNumber(SWEEP_SECONDS_DEFAULT)),
   storeUrl: setting('store', 'LATCHKEY_STORE', text('give the store, such as sqlite:/var/lib/latchkey/store.db')),
   /** Made ahead by `bundleWorkflowCode`; without it the worker bundles at start-up, which takes seconds. */
   workflowBundle: setting('workflow-bundle', 'LATCHKEY_WORKFLOW_BUNDLE', text('must not be empty').optional()),

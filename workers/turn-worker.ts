@@ -7,6 +7,7 @@ import { createTurnActivities } from '../activities/turn-activities.ts';
 import { openStore } from '../store/open-store.ts';
 import { connectWorker, loadConnection } from '../tools/temporal/connection.ts';
 import { readTurnWorkerConfiguration } from './configuration.ts';
+import { ensureSweepSchedule } from './ensure-sweep-schedule.ts';
 import { runProgram } from './run-program.ts';
 import { createWorkerGroup } from './worker-group.ts';
 import { commonWorkerOptions } from './worker-options.ts';
@@ -16,17 +17,18 @@ const STICKY_TIMEOUT_MS = 1000;
 
 async function turnWorker(stopping: AbortSignal): Promise<void> {
   const configuration = readTurnWorkerConfiguration({ env: process.env, args: process.argv.slice(2) });
-  const { temporalAddress, temporalNamespace, turnQueue, storeUrl, workflowBundle } = configuration;
+  const { temporalAddress, temporalNamespace, turnQueue, storeUrl, workflowBundle, sweepSeconds } = configuration;
   const request = {
     ...(temporalAddress !== undefined && { address: temporalAddress }),
     ...(temporalNamespace !== undefined && { namespace: temporalNamespace }),
   };
   const store = await openStore(storeUrl);
   const connection = await connectWorker(request);
+  const { namespace } = loadConnection(request);
   const worker = await Worker.create({
     ...commonWorkerOptions(configuration),
     connection,
-    namespace: loadConnection(request).namespace,
+    namespace,
     taskQueue: turnQueue,
     identity: `turn@${process.pid}`,
     activities: createTurnActivities({ store, models: (name) => resolveModel(name, { env: process.env }) }),
@@ -36,6 +38,8 @@ async function turnWorker(stopping: AbortSignal): Promise<void> {
       : { workflowBundle: { codePath: workflowBundle } }),
   });
   stopping.throwIfAborted();
+  const report = (line: string) => void process.stderr.write(`turn worker: ${line}\n`);
+  await ensureSweepSchedule(connection, { namespace, turnQueue, everySeconds: sweepSeconds, report });
   const group = createWorkerGroup(stopping);
   group.add(worker);
   process.stdout.write(`ready: turn queue ${turnQueue}\n`);

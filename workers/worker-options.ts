@@ -7,8 +7,8 @@ export function commonWorkerOptions(options: { heartbeatThrottleMs: number }) {
     // A stopped process keeps its open polls, and the server goes on handing it tasks: few of them (A5).
     activityTaskPollerBehavior: { type: 'autoscaling', initial: 1, minimum: 1, maximum: 5 },
     maxHeartbeatThrottleInterval: options.heartbeatThrottleMs,
-    // Letting go takes milliseconds: the next attempt attaches at once (E06).
-    shutdownGraceTime: 500,
+    // Activities hear of a shutdown only after this: a command's next attempt attaches that much sooner (E06).
+    shutdownGraceTime: 0,
     // Unset it waits for ever, also after a fatal error (A12).
     shutdownForceTime: 5000,
     interceptors: { activity: [guardActivity] },

@@ -43,6 +43,9 @@ const NEVER_RETRIED: FailureCode[] = [
   'store_rolled_back',
   'invariant_broken',
   'model_refused',
+  'model_unauthorized',
+  'model_quota_exhausted',
+  'model_context_too_long',
 ];
 
 export function fillTimings(timings: TurnTimings | undefined): Required<TurnTimings> {
@@ -115,6 +118,17 @@ export function executeActivity(
   });
 }
 
+/** On the control queue; tried for as long as describeAgent is. Whether it was sent then, a fence tells (K7). */
+export function signalActivity(
+  call: CommittedCall,
+  { describeAgentMs }: Required<TurnTimings>,
+): Pick<ControlActivities, 'signalProcess'> {
+  return proxyActivities<Pick<ControlActivities, 'signalProcess'>>({
+    ...shortOptions(call.agentId, describeAgentMs, call.summary),
+    activityId: activityIdOf(call.key),
+  });
+}
+
 /**
  * A settle's question, asked until its agent answers: tries that fail cost no history, and one that waits for a worker
  * is taken as soon as there is one.
@@ -140,7 +154,11 @@ export const sweepActivities = proxyActivities<SweepActivities>({
 
 /** Something short at an agent, tried for `tryForMs` in all. */
 export function controlActivities(agentId: AgentId, tryForMs: number, summary: string): ControlActivities {
-  return proxyActivities<ControlActivities>({
+  return proxyActivities<ControlActivities>(shortOptions(agentId, tryForMs, summary));
+}
+
+function shortOptions(agentId: AgentId, tryForMs: number, summary: string) {
+  return {
     taskQueue: controlTaskQueue(agentId),
     summary: toSafeText(summary, SUMMARY_CHARACTERS_MAX),
     scheduleToCloseTimeout: tryForMs,
@@ -148,5 +166,5 @@ export function controlActivities(agentId: AgentId, tryForMs: number, summary: s
     startToCloseTimeout: tryForMs / 2,
     retry: { initialInterval: 100, maximumInterval: 1000 },
     cancellationType: 'TRY_CANCEL',
-  });
+  } as const;
 }

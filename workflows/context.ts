@@ -9,9 +9,10 @@ import { fillTimings, recordResultActivity } from './activity-options.ts';
 import { callsTable } from './calls-table.ts';
 import { Interrupt } from './interrupt.ts';
 import { applyToLedger } from './ledger.ts';
-import type { LedgerEvent } from './ledger.ts';
+import type { LedgerEntry, LedgerEvent } from './ledger.ts';
 import { OperatorRequests } from './operator-requests.ts';
 import { asDefect } from './outcomes.ts';
+import { sendingOf } from './sending.ts';
 import { startSettle } from './start-settle.ts';
 import { callViews, isOpen, recordedEvent } from './turn-state.ts';
 import type { CallRecord, TurnState } from './turn-state.ts';
@@ -78,10 +79,18 @@ export async function resolveCall(
   const event = recordedEvent(outcome, recorded);
   moveCall(context, record, event);
   // A row that holds what the ledger refuses is a defect, logged above; still it is what the model reads (C3).
-  if (isOpen(record)) record.entry = { ...record.entry, status: recorded.status, hasResult: true };
+  if (isOpen(record)) record.entry = { ...record.entry, ...heldByRow(recorded) };
   context.operator.answerAll(key, recorded, answer?.(recorded));
   // What was known of the agent is wrong; the next call asks anew, however fresh it seems.
   if (CONFLICTS.includes(outcome.evidence.code)) delete context.state.lastTarget;
+}
+
+function heldByRow({ status, evidence }: RecordResultResult): Pick<LedgerEntry, 'status' | 'hasResult' | 'result'> {
+  return {
+    status,
+    hasResult: true,
+    result: { status: status === 'cancel_requested' ? 'unknown' : status, evidence },
+  };
 }
 
 function startSettleOf(
@@ -91,7 +100,8 @@ function startSettleOf(
 ): Promise<void> {
   const { chatId, turn } = state.input;
   const { key, nonce, summary } = call;
-  return startSettle({ chatId, turn, key, nonce, summary, settleForMs: timings.settleForMs, ...settle });
+  const { settleForMs } = timings;
+  return startSettle({ chatId, turn, key, nonce, summary, settleForMs, ...sendingOf(call), ...settle });
 }
 
 /** Costs no history; the Temporal UI asks for it by a query. */

@@ -77,7 +77,8 @@ export const STEPS = {
 
 /** What proves each end. */
 export const EVIDENCE_OF: Readonly<Record<ResolvedStatus, readonly EvidenceCode[]>> = {
-  exited: ['exit', 'operator'],
+  // The last one: a signal has no exit; that it was sent is all that was asked for.
+  exited: ['exit', 'operator', 'signalled'],
   // The last two: every attempt of execute ended without a value, and the agent says that the command runs.
   detached: ['background', 'budget', 'attempt_ended', 'trust_window'],
   canceled: ['killed', 'fenced', 'void', 'not_dispatched'],
@@ -92,6 +93,7 @@ export const EVIDENCE_OF: Readonly<Record<ResolvedStatus, readonly EvidenceCode[
     'agent_silent',
     'settle_gave_up',
     'operator',
+    'signalled',
   ],
   no_effect: [
     'void',

@@ -1,5 +1,5 @@
 /** The ends of a call that the workflow itself words, because no agent's answer came with a text. */
-import type { CallOutcome, CommittedCall, Evidence, EvidenceCode } from '../contract/calls.ts';
+import type { CallOutcome, CommittedCall, Evidence, EvidenceCode, SendSignalRequest } from '../contract/calls.ts';
 import type { RunningCall } from '../contract/activity-interfaces.ts';
 import { FAILURE_CHARACTERS_MAX } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
@@ -91,17 +91,17 @@ export function stillRunning(answer: RunningCall, code: RunningCode, cause: stri
 
 /** Nobody could say what became of a call that may have been dispatched (K2). */
 export function inDoubt(
-  code: LostAttemptCode | 'agent_silent' | 'settle_gave_up',
-  lost: { readonly target: Target; readonly cause: string },
+  code: LostAttemptCode | 'agent_silent' | 'settle_gave_up' | 'operator',
+  lost: { readonly target: Target; readonly cause: string; readonly sending?: SendSignalRequest | undefined },
 ): CallOutcome {
-  return {
-    status: 'unknown',
-    evidence: { ...evidence(code, lost.cause), target: lost.target },
-    text: safe(
-      `[unknown: it can not be said whether this command ran or how it ended (${lost.cause}). ` +
-        `Check what it would have changed before you run it again.]`,
-    ),
-  };
+  const { cause, sending, target } = lost;
+  const words =
+    sending === undefined
+      ? `it can not be said whether this command ran or how it ended (${cause}). ` +
+        `Check what it would have changed before you run it again.`
+      : `it can not be said whether ${sending.signal} was sent to process ${sending.handle} (${cause}). ` +
+        `Look at the process before you send another.`;
+  return { status: 'unknown', evidence: { ...evidence(code, cause), target }, text: safe(`[unknown: ${words}]`) };
 }
 
 /** An end that the ledger refuses: an invariant broke, so nothing is claimed but the text that came with it. */

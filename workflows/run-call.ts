@@ -1,9 +1,9 @@
 /** One call from its dispatch to its stored result; every end has a value (design §5). */
 import { condition, log, TemporalFailure } from '@temporalio/workflow';
-import { isProcessRequest } from '../contract/calls.ts';
-import type { CallOutcome, ExecuteRequest } from '../contract/calls.ts';
+import { isProcessRequest, isSendSignalRequest } from '../contract/calls.ts';
+import type { CallOutcome, CallRequest, ProcessRequest } from '../contract/calls.ts';
 import type { Target } from '../contract/target.ts';
-import { executeActivity, storeActivities } from './activity-options.ts';
+import { executeActivity, signalActivity, storeActivities } from './activity-options.ts';
 import { askToCancel, describeSilence, findEnd } from './ask-agent.ts';
 import { moveCall, resolveCall } from './context.ts';
 import type { TurnContext } from './context.ts';
@@ -12,6 +12,7 @@ import { Pending } from './interrupt.ts';
 import { judge } from './operator-verdict.ts';
 import { asInterrupted, canceledBeforeDispatch, canceledRead, inDoubt } from './outcomes.ts';
 import type { LostAttemptCode } from './outcomes.ts';
+import { sendingOf } from './sending.ts';
 import type { CallRecord } from './turn-state.ts';
 
 /** A settle within the turn tries for so many times as long as describeAgent does: somebody is asked, but the turn goes on. */
@@ -21,7 +22,7 @@ const SETTLE_FACTOR = 3;
 export interface Dispatch {
   readonly record: CallRecord;
   readonly target: Target;
-  readonly request: ExecuteRequest;
+  readonly request: Exclude<CallRequest, ProcessRequest>;
 }
 
 interface RunningCall {
@@ -36,7 +37,7 @@ export async function runCall(context: TurnContext, dispatch: Dispatch): Promise
   const { interrupt, operator } = context;
   const { key } = record.call;
   moveCall(context, record, { type: 'dispatched', target });
-  const execution = new Pending(() => startExecute(context, dispatch));
+  const execution = new Pending(() => startActivity(context, dispatch));
   const running = { record, target, execution };
   for (;;) {
     await condition(() => execution.ending !== undefined || interrupt.isRequested || operator.has(key));
@@ -73,9 +74,13 @@ export async function settleOpen(context: TurnContext, record: CallRecord): Prom
   return settleLost(context, { record, target, code: 'attempt_ended', cause: 'its step was closed before it ended' });
 }
 
-function startExecute(context: TurnContext, { record, target, request }: Dispatch): Promise<CallOutcome> {
+function startActivity(context: TurnContext, { record, target, request }: Dispatch): Promise<CallOutcome> {
   const { state, timings } = context;
   const { key, nonce } = record.call;
+  if (isSendSignalRequest(request)) {
+    const { signalProcess } = signalActivity(record.call, timings);
+    return signalProcess({ chatId: state.input.chatId, key, nonce, target, request });
+  }
   const { execute } = executeActivity(record.call, request, timings);
   return execute({ chatId: state.input.chatId, key, nonce, target, request, trustWindowMs: timings.trustWindowMs });
 }
@@ -88,7 +93,7 @@ function startExecute(context: TurnContext, { record, target, request }: Dispatc
 async function interruptCall(context: TurnContext, { record, target, execution }: RunningCall): Promise<void> {
   const { interruptGraceMs: tryForMs } = context.timings;
   const { request } = record.call;
-  const isBackground = !isProcessRequest(request) && request?.background === true;
+  const isBackground = request !== undefined && 'background' in request && request.background;
   moveCall(context, record, { type: 'cancel_requested' });
   const asked = question(context, record, target);
   const kill = askToCancel({ ...asked, mode: isBackground ? 'fence' : 'kill', tryForMs });
@@ -108,7 +113,8 @@ async function interruptCall(context: TurnContext, { record, target, execution }
   const silence = `${cause}; its agent did not say: ${describeSilence(kill.ending)}`;
   const mode = isBackground ? 'fence' : 'kill';
   const code = isBackground ? 'attempt_ended' : 'agent_silent';
-  return resolveCall(context, record, inDoubt(code, { target, cause: silence }), { settle: { mode, target } });
+  const doubt = inDoubt(code, { target, cause: silence, ...sendingOf(record.call) });
+  return resolveCall(context, record, doubt, { settle: { mode, target } });
 }
 
 /** Kept in the row, so that a run after a workflow reset doesn't dispatch it again (C3). */
@@ -144,7 +150,7 @@ async function settleLost(context: TurnContext, { record, target, code, cause, k
   const end = findEnd(fence.ending, code, cause);
   if (end !== undefined) return resolveCall(context, record, context.interrupt.isRequested ? asInterrupted(end) : end);
   const silence = `${cause}; its agent did not say: ${describeSilence(fence.ending)}`;
-  const outcome = known ?? inDoubt(code, { target, cause: silence });
+  const outcome = known ?? inDoubt(code, { target, cause: silence, ...sendingOf(record.call) });
   return resolveCall(context, record, outcome, { settle: { mode: 'fence', target } });
 }
 
@@ -178,7 +184,7 @@ async function resolveByOperator(
 }
 
 function question({ state }: TurnContext, { call }: CallRecord, target: Target) {
-  return { chatId: state.input.chatId, key: call.key, nonce: call.nonce, target };
+  return { chatId: state.input.chatId, key: call.key, nonce: call.nonce, target, ...sendingOf(call) };
 }
 
 function hasValue(pending: Pending<CallOutcome> | undefined): pending is Pending<CallOutcome> & {

@@ -1,5 +1,5 @@
 /** One step: a model call and the calls it asks for (design §6). */
-import { uuid4 } from '@temporalio/workflow';
+import { log, TemporalFailure, uuid4 } from '@temporalio/workflow';
 import type { GenerateStepResult } from '../contract/activity-interfaces.ts';
 import type { CommittedCall } from '../contract/calls.ts';
 import { parseMessageId } from '../contract/ids.ts';
@@ -8,7 +8,7 @@ import { generateStepActivity, turnActivities } from './activity-options.ts';
 import { moveCall, showCalls } from './context.ts';
 import type { TurnContext } from './context.ts';
 import { dispatchCalls } from './dispatch-calls.ts';
-import { TurnStopped, turnErrorOf } from './errors.ts';
+import { describeError, TurnStopped, turnErrorOf } from './errors.ts';
 import { ageMs } from './fresh-target.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { openEntry } from './ledger.ts';
@@ -33,7 +33,7 @@ export async function runStep(context: TurnContext): Promise<StepEnd> {
   try {
     await dispatchCalls(context, addCalls(context, step, generated.calls));
   } catch (error) {
-    await closeStep(context, step);
+    await closeStepAfter(context, step, error);
     throw error;
   }
   if (context.interrupt.isRequested && !generated.isFinal) return 'interrupted';
@@ -65,8 +65,9 @@ async function generateStep(context: TurnContext, step: number): Promise<Generat
   if ('error' in ending) {
     const error = turnErrorOf(ending.error, 'model_unavailable');
     // Another run ended this turn: what it stored stands, and nothing here may touch it (T1).
-    if (error.code !== 'turn_closed') await closeStep(context, step);
-    throw new TurnStopped(error);
+    const stopped = new TurnStopped(error);
+    if (error.code !== 'turn_closed') await closeStepAfter(context, step, stopped);
+    throw stopped;
   }
   noteCommit(state, step, ending.value.messageId);
   return ending.value;
@@ -79,6 +80,17 @@ function addCalls(context: TurnContext, step: number, calls: readonly CommittedC
   context.state.calls.push(...records);
   showCalls(context);
   return records;
+}
+
+/** A store that went back in time may not even be able to close the step: why the turn stops must not get lost with it (I02). */
+async function closeStepAfter(context: TurnContext, step: number, error: unknown): Promise<void> {
+  if (turnErrorOf(error, 'invariant_broken').code !== 'store_rolled_back') return closeStep(context, step);
+  try {
+    await closeStep(context, step);
+  } catch (failure) {
+    if (!(failure instanceof TemporalFailure)) throw failure;
+    log.warn('a step could not be closed in a store that went back in time', { step, reason: describeError(failure) });
+  }
 }
 
 /** Closes the step against late commits, then gives each call that still has none its result (C1). */

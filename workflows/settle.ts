@@ -114,9 +114,9 @@ async function findTruth(context: SettleContext): Promise<SettleEnd> {
 }
 
 function ask({ input }: SettleContext, leftMs: number): Pending<CancelCallResult> {
-  const { chatId, key, nonce, target, mode, summary } = input;
+  const { chatId, key, nonce, target, mode, sending, summary } = input;
   const { cancelCall } = settleActivities(target.agentId, leftMs, `${mode} ${summary}`);
-  return new Pending(() => cancelCall({ chatId, key, nonce, target, mode }));
+  return new Pending(() => cancelCall({ chatId, key, nonce, target, mode, ...(sending && { sending }) }));
 }
 
 /** The end that one question brings, or that a person does meanwhile; undefined when it must be asked again. */

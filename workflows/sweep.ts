@@ -12,6 +12,7 @@ import { recordResultActivity, storeActivities, sweepActivities } from './activi
 import { askToCancel, describeSilence, findEnd } from './ask-agent.ts';
 import { describeError } from './errors.ts';
 import { canceledRead, closedByStore, inDoubt } from './outcomes.ts';
+import { sendingOf } from './sending.ts';
 import { startSettle } from './start-settle.ts';
 
 const TURNS_SIDE_BY_SIDE_MAX = 8;
@@ -29,7 +30,8 @@ export async function sweep({ askForMs = DESCRIBE_AGENT_MS_MAX }: SweepInput = {
   for (const { chatId, turn, call } of calls) {
     if (call.target === undefined) continue;
     const { key, nonce, target, summary } = call;
-    await startSettle({ chatId, turn, key, nonce, target, summary, mode: 'kill', cause: 'its settle was lost' });
+    const asked = { chatId, turn, key, nonce, target, summary, ...sendingOf(call) };
+    await startSettle({ ...asked, mode: 'kill', cause: 'its settle was lost' });
     settlesStarted += 1;
   }
   return { turnsClosed, settlesStarted };
@@ -58,14 +60,15 @@ async function endCall({ chatId, turn }: StrayTurn, call: CommittedCall, askForM
   if (target === undefined) return void (await record(neverDispatched()));
   // An interrupt had asked for its end before the turn was lost.
   const mode = call.status === 'cancel_requested' ? 'kill' : 'fence';
-  const asked = askToCancel({ chatId, key, nonce, target, mode, tryForMs: askForMs });
+  const sending = sendingOf(call);
+  const asked = askToCancel({ chatId, key, nonce, target, mode, ...sending, tryForMs: askForMs });
   await condition(() => asked.ending !== undefined, askForMs);
   asked.letGo();
   const end = findEnd(asked.ending, 'attempt_ended', CAUSE);
   if (end !== undefined) return void (await record(end));
   const cause = `${CAUSE}; its agent did not say: ${describeSilence(asked.ending)}`;
-  await startSettle({ chatId, turn, key, nonce, target, summary, mode, cause });
-  await record(inDoubt('attempt_ended', { target, cause }));
+  await startSettle({ chatId, turn, key, nonce, target, summary, mode, cause, ...sending });
+  await record(inDoubt('attempt_ended', { target, cause, ...sending }));
 }
 
 function neverDispatched(): CallOutcome {

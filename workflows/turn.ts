@@ -148,7 +148,8 @@ async function endTurn({ state }: TurnContext, ending: TurnEnding): Promise<void
     await storeActivities.endTurn({ chatId, turn: number, ...ending, highestMessageId });
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
-    throw defectFailure(turnErrorOf(error, 'invariant_broken'));
+    // A store that went back in time may not know the chat any more: the turn's own end says what happened (I02).
+    if (ending.error?.code !== 'store_rolled_back') throw defectFailure(turnErrorOf(error, 'invariant_broken'));
   }
 }
 

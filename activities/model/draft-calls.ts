@@ -1,6 +1,5 @@
 /** From what a model asked for to the rows that are committed: each call with a request, or with its refusal. */
-import { isProcessRequest } from '../../contract/calls.ts';
-import type { CallOutcome, ExecuteRequest, ProcessRequest } from '../../contract/calls.ts';
+import type { CallOutcome, CallRequest } from '../../contract/calls.ts';
 import { FAILURE_CHARACTERS_MAX, SUMMARY_CHARACTERS_MAX } from '../../contract/limits.ts';
 import { firstLine, toSafeText, utf8Length } from '../../contract/well-formed.ts';
 import type { CallDraft } from '../../store/commit-step.ts';
@@ -62,9 +61,14 @@ function refused(toolName: string, fault: string): { summary: string; outcome: C
   };
 }
 
-function summaryOf(toolName: string, request: ExecuteRequest | ProcessRequest): string {
-  if (isProcessRequest(request)) {
-    return request.verb === 'output' ? firstLine(`${toolName} ${request.handle}`, SUMMARY_CHARACTERS_MAX) : toolName;
+function summaryOf(toolName: string, request: CallRequest): string {
+  if (!('verb' in request)) return `$ ${firstLine(request.command, SUMMARY_CHARACTERS_MAX - 2)}`;
+  switch (request.verb) {
+    case 'output':
+      return firstLine(`${toolName} ${request.handle}`, SUMMARY_CHARACTERS_MAX);
+    case 'signal':
+      return firstLine(`${toolName} ${request.handle} ${request.signal}`, SUMMARY_CHARACTERS_MAX);
+    case 'list':
+      return toolName;
   }
-  return `$ ${firstLine(request.command, SUMMARY_CHARACTERS_MAX - 2)}`;
 }

@@ -5,6 +5,7 @@ import {
   PROCESS_LIST_ENTRIES_MAX,
   PROCESS_WAIT_SECONDS_MAX,
 } from '../../contract/limits.ts';
+import { SIGNALS } from '../../contract/signals.ts';
 
 const KIB = 1024;
 
@@ -45,6 +46,24 @@ export const PROCESS_LIST_TOOL: LanguageModelV4FunctionTool = {
       include_ended: { type: 'boolean', description: 'Also those that have ended; false if left out.' },
       after: { type: 'string', description: 'Where the list before this one said that there are more.' },
     },
+    additionalProperties: false,
+  },
+};
+
+export const PROCESS_SIGNAL_TOOL: LanguageModelV4FunctionTool = {
+  type: 'function',
+  name: 'process_signal',
+  description:
+    'Sends a signal to a process of this chat and to what it started, once. To stop one: SIGTERM first, and SIGKILL if ' +
+    'it is still alive after a while. After a signal that ends processes the result names those that are still alive ' +
+    'a second later. A process that has ended is not signalled; the result says how it ended.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      handle: { type: 'string', description: 'The handle that execute or process_list gave, such as "p7".' },
+      signal: { type: 'string', enum: [...SIGNALS], description: 'Which signal, by its name.' },
+    },
+    required: ['handle', 'signal'],
     additionalProperties: false,
   },
 };

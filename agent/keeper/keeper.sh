@@ -59,6 +59,8 @@ exec 8<>output 7<output 6>output 8<&-
       cat > /dev/null
       break
     fi
+    # Most commands that change something say nothing, and a fork for counting nothing would hold up `drained`.
+    [ -s "segment.$number" ] || break
     [ "$(wc -c < "segment.$number")" -eq "$segment_bytes" ] || break
     number=$((number + 1))
     # point: reader-segment

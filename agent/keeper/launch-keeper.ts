@@ -1,5 +1,5 @@
 /** Writes an attempt's folder and launches its keeper: detached, in a session of its own, with no pipe to the daemon. */
-import { execa } from 'execa';
+import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ARGUMENT_BYTES_MAX } from '../../contract/limits.ts';
@@ -53,26 +53,31 @@ export function writeAttemptFolder(
 
 /**
  * Resolves when the keeper process has ended (never rejects): with an error text when it could not even be spawned.
- * The call itself blocks the event loop for the fork.
+ * The call itself blocks the event loop for the fork. Node's own spawn: nothing of execa's is of use for a process
+ * without pipes, and its modules weigh 5 MB that each fork pays for (docs/performance.md).
  */
 export async function launchKeeper(options: {
   readonly script: string;
   readonly folder: string;
   readonly segmentBytes: number;
 }): Promise<{ readonly spawnError?: string }> {
-  const keeper = execa('/bin/sh', [options.script, options.folder, String(options.segmentBytes)], {
-    cwd: '/',
-    detached: true,
-    cleanup: false,
-    stdio: 'ignore',
-    buffer: false,
-    reject: false,
-    extendEnv: false,
-    env: KEEPER_ENVIRONMENT,
-  });
-  keeper.nodeChildProcess.unref();
-  const result = await keeper;
-  return result.exitCode === undefined && result.signal === undefined
-    ? { spawnError: result.shortMessage ?? 'the keeper could not be spawned' }
-    : {};
+  const { promise, resolve } = Promise.withResolvers<{ readonly spawnError?: string }>();
+  try {
+    const keeper = spawn('/bin/sh', [options.script, options.folder, String(options.segmentBytes)], {
+      cwd: '/',
+      detached: true,
+      stdio: 'ignore',
+      env: KEEPER_ENVIRONMENT,
+    });
+    keeper.unref();
+    // Once it has a pid only `exit` tells of its end; an error without one means that there is no process.
+    keeper.once('error', (error) => {
+      if (keeper.pid === undefined) resolve({ spawnError: error.message });
+    });
+    keeper.once('exit', () => resolve({}));
+  } catch (error) {
+    // What Node doesn't tell by an event: no memory for the fork, say.
+    resolve({ spawnError: (error as Error).message });
+  }
+  return promise;
 }

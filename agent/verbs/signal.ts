@@ -1,5 +1,6 @@
 /** `signal`: sends a signal to a process once per id, also when the request comes twice (I07). */
 import { CodedError } from '../../contract/failures.ts';
+import type { ExecutionKey } from '../../contract/ids.ts';
 import type { SignalAnswer, SignalRequest } from '../../contract/wire/signal.ts';
 import { waitAtMost } from '../commands/wait-at-most.ts';
 import type { CallRow } from '../journal/call-rows.ts';
@@ -43,6 +44,10 @@ function record(context: VerbContext, request: SignalRequest, row: CallRow): Out
       throw new CodedError('input_mismatch', `this id was used to send ${before.signal}`, 'id');
     }
     return before.outcome === null ? 'in_doubt' : before.outcome === 'ended' ? 'ended' : 'repeated';
+  }
+  // K6: an id may be a key that was fenced so that this sending never comes after it.
+  if (calls.find(request.chatId, request.id as ExecutionKey)?.state === 'fenced') {
+    throw new CodedError('canceled', 'this sending was fenced before it arrived: nothing was sent', 'id');
   }
   const isOpen = calls.require(row.id).state === 'open';
   calls.insertSignal(row.id, request.id, request.signal, isOpen ? null : 'ended');

@@ -11,7 +11,12 @@ const ASK_MS_MAX = 5000;
 /** What names the call to its agent. */
 export interface AgentCall {
   readonly client: AgentClient;
-  readonly call: { readonly target: Target; readonly chatId: ChatId; readonly key: ExecutionKey; readonly nonce: Nonce };
+  readonly call: {
+    readonly target: Target;
+    readonly chatId: ChatId;
+    readonly key: ExecutionKey;
+    readonly nonce: Nonce;
+  };
 }
 
 /** Throws `agent_unreachable`, or `configuration` when another agent is at that address. The caller closes `client`. */

@@ -61,7 +61,10 @@ export async function collectCalls(options: CollectOptions): Promise<CollectedCa
   const lastPoll = lastPollOnce(client);
   const perTurn = await Promise.all(turns.map((turn) => callsOfTurn(store, turn, lastPoll)));
   const calls = perTurn.flat().filter((call) => fits(call, filter));
-  return { calls: calls.toSorted((left, right) => Number(right.isOpen) - Number(left.isOpen)), notes: turns.flatMap(notesOf) };
+  return {
+    calls: calls.toSorted((left, right) => Number(right.isOpen) - Number(left.isOpen)),
+    notes: turns.flatMap(notesOf),
+  };
 }
 
 type LastPoll = (agentId: AgentId) => Promise<number | 'none' | undefined>;
@@ -80,7 +83,9 @@ async function callsOfTurn(store: Store, turn: SeenTurn, lastPoll: LastPoll): Pr
   const rows = await store.listCalls({ chatId, turn: number });
   return Promise.all(
     rows.map(async (row) => {
-      const activity = pending.find(({ activityId, type }) => type === 'execute' && activityId === activityIdOf(row.key));
+      const activity = pending.find(
+        ({ activityId, type }) => type === 'execute' && activityId === activityIdOf(row.key),
+      );
       const view = views?.find(({ key }) => key === row.key);
       const lastPollAgoMs = activity?.state === 'scheduled' ? await lastPoll(row.agentId) : undefined;
       return lineOf(row, {

@@ -14,9 +14,17 @@ export async function requireCall(
   const key = parseExecutionKey(wanted.key);
   const chatId = wanted.chat === undefined ? findLatestTurn(folder)?.chatId : parseChatId(wanted.chat);
   if (chatId === undefined) {
-    throw new CodedError('configuration', 'keys are the chat\'s own: say which one by --chat. "latchkey calls" lists both.', 'chat');
+    throw new CodedError(
+      'configuration',
+      'keys are the chat\'s own: say which one by --chat. "latchkey calls" lists both.',
+      'chat',
+    );
   }
   const call = await store.findCall({ chatId, key });
   if (call !== undefined) return call;
-  throw new CodedError('configuration', `chat ${chatId} has no call ${key}. "latchkey calls --all" lists calls and chats.`, 'key');
+  throw new CodedError(
+    'configuration',
+    `chat ${chatId} has no call ${key}. "latchkey calls --all" lists calls and chats.`,
+    'key',
+  );
 }

@@ -55,7 +55,8 @@ export function findStuckReason(seen: Observation, nowMs: number): StuckReason |
   if (hasTurnWorker === false && nowMs - createdMs > TAKEN_WITHIN_MS) {
     return { code: 'no_turn_worker', text: 'no turn worker answers for its turn: start one' };
   }
-  if (status === 'cancel_requested') return { code: 'cancel_requested', text: 'its agent has not answered the cancel yet' };
+  if (status === 'cancel_requested')
+    return { code: 'cancel_requested', text: 'its agent has not answered the cancel yet' };
   return undefined;
 }
 
@@ -94,7 +95,10 @@ function notTaken(pending: PendingActivity, { lastPollAgoMs }: Observation, nowM
     return { code: 'not_taken', text };
   }
   if (attempt < ATTEMPTS_MAX) return undefined;
-  return { code: 'attempts_rising', text: `attempt ${attempt} waits${lastFailure === undefined ? '' : `: ${lastFailure}`}` };
+  return {
+    code: 'attempts_rising',
+    text: `attempt ${attempt} waits${lastFailure === undefined ? '' : `: ${lastFailure}`}`,
+  };
 }
 
 function heartbeatOverdue(pending: PendingActivity, nowMs: number): StuckReason | undefined {

@@ -8,7 +8,11 @@ const ANSWER_MS_MAX = 2000;
 const ACTIVITY_QUEUE = 2;
 
 /** Milliseconds ago; `none` when nobody polls; undefined when the server doesn't say (some keys may not ask). */
-export async function findLastPoll(client: Client, agentId: AgentId, nowMs: number): Promise<number | 'none' | undefined> {
+export async function findLastPoll(
+  client: Client,
+  agentId: AgentId,
+  nowMs: number,
+): Promise<number | 'none' | undefined> {
   const { connection, options } = client;
   try {
     const { pollers } = await connection.withDeadline(Date.now() + ANSWER_MS_MAX, () =>

@@ -67,7 +67,13 @@ async function look(client: Client, { chatId, turn, info }: ListedTurn): Promise
       // Silence is what is shown; which error the deadline makes of it says no more.
       .catch(() => undefined),
   ]);
-  return { chatId, turn, isRunning, pending: readPendingActivities(description), ...(calls !== undefined && { calls }) };
+  return {
+    chatId,
+    turn,
+    isRunning,
+    pending: readPendingActivities(description),
+    ...(calls !== undefined && { calls }),
+  };
 }
 
 function queryOf({ chatId, agentId }: CallsFilter, running: '=' | '!='): string {

@@ -1,6 +1,6 @@
 /** `latchkey call show|output|cancel KEY`: one call in full, its bytes, its end. */
 import type { Command } from 'commander';
-import { isProcessRequest, isResolved } from '../../contract/calls.ts';
+import { isResolved } from '../../contract/calls.ts';
 import { CodedError } from '../../contract/failures.ts';
 import { reachAgent } from '../calls/agent-of-call.ts';
 import type { CallLine } from '../calls/collect-calls.ts';
@@ -42,7 +42,10 @@ Examples:
 `;
 
 export function addCallCommand(program: Command, setExitCode: (code: number) => void): void {
-  const call = program.command('call').description('show one call, read its output, cancel it').addHelpText('after', HELP);
+  const call = program
+    .command('call')
+    .description('show one call, read its output, cancel it')
+    .addHelpText('after', HELP);
   verb(call, 'show', 'everything that is known of it').action(act(setExitCode, show));
   verb(call, 'output', 'its output, byte for byte')
     .option('-f, --follow', 'go on until the command has ended', false)
@@ -91,7 +94,7 @@ async function show({ call, reached, flags }: FoundCall): Promise<number> {
 
 function describe(call: StoredCall, line: CallLine | undefined): string[] {
   const { evidence, outcome, result, target } = call;
-  const request = isProcessRequest(call.request) ? undefined : call.request;
+  const request = call.request !== undefined && 'command' in call.request ? call.request : undefined;
   const exit = outcome?.exit;
   const rows: [string, string | undefined][] = [
     ['call', `${call.key} of chat ${call.chatId}, turn ${call.turn}`],
@@ -102,7 +105,12 @@ function describe(call: StoredCall, line: CallLine | undefined): string[] {
     ['status', line?.status ?? call.status],
     ['stuck', line?.stuck?.text],
     ['evidence', evidence === undefined ? undefined : `${evidence.code}: ${evidence.detail}`],
-    ['exit', exit === undefined ? undefined : `${exit.code}${exit.signal === undefined ? '' : ` (${exit.signal})`} after ${formatDuration(exit.durationMs)}`],
+    [
+      'exit',
+      exit === undefined
+        ? undefined
+        : `${exit.code}${exit.signal === undefined ? '' : ` (${exit.signal})`} after ${formatDuration(exit.durationMs)}`,
+    ],
     ['agent', call.agentId],
     ['handle', line?.handle],
     ['attempt', line?.attempt === undefined ? undefined : String(line.attempt)],
@@ -110,9 +118,14 @@ function describe(call: StoredCall, line: CallLine | undefined): string[] {
     ['last line', line?.lastLine],
     ['asked for', call.createdAt],
     ['resolved', call.resolvedAt],
-    ['target', target === undefined ? 'none: never dispatched' : `journal ${target.journalId}, sequence ${target.sequence}`],
+    [
+      'target',
+      target === undefined ? 'none: never dispatched' : `journal ${target.journalId}, sequence ${target.sequence}`,
+    ],
   ];
-  const known = rows.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(11)}  ${value.replaceAll('\n', `\n${' '.repeat(13)}`)}`]));
+  const known = rows.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name.padEnd(11)}  ${value.replaceAll('\n', `\n${' '.repeat(13)}`)}`],
+  );
   return result === undefined ? known : [...known, '', 'What the model reads:', result.text];
 }
 
@@ -156,8 +169,10 @@ async function cancel({ call, reached, flags }: FoundCall): Promise<number> {
     const { state, exit, reason, survivors } = answer;
     if (flags.json) process.stdout.write(`${JSON.stringify({ key: call.key, state, exit, reason, survivors })}\n`);
     else {
-      const how = exit === undefined ? (reason ?? '') : `exit ${exit.code}${exit.signal === undefined ? '' : `, ${exit.signal}`}`;
-      const text = state === 'fenced' ? 'fenced: nothing ran and never will' : `${state}${how === '' ? '' : ` (${how})`}`;
+      const how =
+        exit === undefined ? (reason ?? '') : `exit ${exit.code}${exit.signal === undefined ? '' : `, ${exit.signal}`}`;
+      const text =
+        state === 'fenced' ? 'fenced: nothing ran and never will' : `${state}${how === '' ? '' : ` (${how})`}`;
       const left = survivors.map(({ pid, name }) => `${name} (pid ${pid})`).join(', ');
       process.stdout.write(`${call.key}: ${text}${left === '' ? '' : `; still alive: ${left}`}\n`);
     }

@@ -89,7 +89,9 @@ async function collect(folder: StageFolder, reached: ReachedCalls, flags: CallsF
 }
 
 function show(seen: CollectedCalls, flags: CallsFlags, screen: Screen): void {
-  const table = flags.stuck && seen.calls.length === 0 && seen.notes.length === 0 ? 'nothing is stuck' : callsTable(seen);
-  if (flags.watch && screen.isLive) screen.block([`${timeOfDay()}  (Ctrl-C ends the watching only)`, ...table.split('\n')]);
+  const table =
+    flags.stuck && seen.calls.length === 0 && seen.notes.length === 0 ? 'nothing is stuck' : callsTable(seen);
+  if (flags.watch && screen.isLive)
+    screen.block([`${timeOfDay()}  (Ctrl-C ends the watching only)`, ...table.split('\n')]);
   else process.stdout.write(`${table}\n`);
 }

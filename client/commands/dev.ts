@@ -144,7 +144,9 @@ function showStatus(folder: StageFolder, isJson: boolean): number {
   }
   const lines = [
     `${live.state} since ${timeOfDay(live.startedAt)} for ${folder.workspace} (supervisor pid ${live.supervisor.pid}${live.endsWhenUnused ? ', ends when unused' : ''})`,
-    ...live.pieces.map(({ name, process, isOurs }) => `  ${name.padEnd(15)} pid ${process.pid}${isOurs ? '' : ', not started by us'}`),
+    ...live.pieces.map(
+      ({ name, process, isOurs }) => `  ${name.padEnd(15)} pid ${process.pid}${isOurs ? '' : ', not started by us'}`,
+    ),
     ...placeLines(live.places, folder),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

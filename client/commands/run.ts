@@ -67,7 +67,10 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   const folder = openStageFolder(flags.workspace, process.env);
   if (flags.attach === undefined && flags.interrupt === undefined) return runTurn(folder, words, flags);
   if (words.length > 0) {
-    throw new CodedError('configuration', `--attach and --interrupt take a chat and no message, not "${words.join(' ')}".`);
+    throw new CodedError(
+      'configuration',
+      `--attach and --interrupt take a chat and no message, not "${words.join(' ')}".`,
+    );
   }
   return watch(folder, flags);
 }
@@ -76,7 +79,11 @@ async function runTurn(folder: StageFolder, words: readonly string[], flags: Run
   const model = requireModelName(flags.model, process.env);
   const text = words.length === 1 && words[0] === '-' ? await readAll(process.stdin) : words.join(' ');
   if (text.trim() === '') {
-    throw new CodedError('configuration', 'the message is empty: latchkey run "…", or latchkey run - to read it.', 'text');
+    throw new CodedError(
+      'configuration',
+      'the message is empty: latchkey run "…", or latchkey run - to read it.',
+      'text',
+    );
   }
   using leaving = new Leaving();
   const stage = await reach(folder, flags, leaving);
@@ -107,13 +114,17 @@ async function watch(folder: StageFolder, flags: RunFlags): Promise<number> {
   using leaving = new Leaving();
   const storeUrl = configuredPlaces(folder, process.env)?.storeUrl ?? readStageSettings(folder, process.env).storeUrl;
   if (storeUrl === folder.store && !existsSync(storeUrl.slice('sqlite:'.length))) {
-    throw new CodedError('configuration', `no turn was started in ${folder.workspace} yet: latchkey run "…" starts one.`);
+    throw new CodedError(
+      'configuration',
+      `no turn was started in ${folder.workspace} yet: latchkey run "…" starts one.`,
+    );
   }
   const store = await openStore(storeUrl);
   try {
     const found = await findTurn(folder, store, chat);
     if (found.hasEnded) {
-      if (isInterrupt) throw new CodedError('turn_closed', `turn ${found.turn} of chat ${found.chatId} has ended already`);
+      if (isInterrupt)
+        throw new CodedError('turn_closed', `turn ${found.turn} of chat ${found.chatId} has ended already`);
       // Nothing needs to run for what is only read.
       return await showTurn({ ...found, store, showsUser: true, isJson: flags.json, signal: leaving.signal });
     }

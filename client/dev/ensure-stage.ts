@@ -71,7 +71,10 @@ async function startSupervisor(options: EnsureStageOptions): Promise<StageRecord
         throw new CodedError(isFailureCode(code) ? code : 'configuration', message);
       }
       if (findLiveRecord(folder) !== undefined || last.includes('another supervisor')) return undefined;
-      throw new CodedError('configuration', `the pieces could not be started: ${last}. All that was said: ${folder.log}`);
+      throw new CodedError(
+        'configuration',
+        `the pieces could not be started: ${last}. All that was said: ${folder.log}`,
+      );
     }
     await delay(LOOK_MS);
   }

@@ -114,8 +114,7 @@ function withoutSecrets(env: NodeJS.ProcessEnv, also = /^$/): NodeJS.ProcessEnv 
 
 /** The ports of the last time, as far as they are free: a bookmark of the UI stays good. */
 export async function lastPorts(places: StagePlaces | undefined): Promise<Ports> {
-  const free = async (port: number | undefined) =>
-    port !== undefined && !(await isPortBusy(port)) ? port : undefined;
+  const free = async (port: number | undefined) => (port !== undefined && !(await isPortBusy(port)) ? port : undefined);
   return { port: await free(portOf(places?.temporalAddress)), uiPort: await free(portOf(places?.temporalUiUrl)) };
 }
 
@@ -131,7 +130,10 @@ async function findAgent(folder: StageFolder): Promise<RunningPiece | undefined>
     const identity = findProcess(info.pid);
     if (identity === undefined) return undefined;
     if (info.workspace !== folder.workspace) {
-      throw new CodedError('configuration', `the agent at ${address} serves ${info.workspace}, not ${folder.workspace}`);
+      throw new CodedError(
+        'configuration',
+        `the agent at ${address} serves ${info.workspace}, not ${folder.workspace}`,
+      );
     }
     const { ended } = watchProcess(identity);
     const detail = `ready: agent ${info.agentId} runs here already and is used as it is`;

@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connectTemporal } from '../connect-temporal.ts';
 import { openStore } from '../open-store.ts';
 import type { Store } from '../open-store.ts';
+import { openCheckBy } from './open-check.ts';
+import type { IsOpen } from './open-check.ts';
 import { ensureStage } from './ensure-stage.ts';
 import type { StageFolder } from './stage-folder.ts';
 import { findLiveRecord } from './stage-record.ts';
@@ -44,9 +46,9 @@ export async function reachStage(options: ReachOptions): Promise<ReachedStage> {
     const opened = store;
     const leave = async ({ awaitsEnd }: { readonly awaitsEnd: boolean }): Promise<void> => {
       await opened.close();
-      await client.connection.close();
       use.end();
-      if (awaitsEnd) await awaitStageEnd(folder);
+      if (awaitsEnd) await awaitStageEnd(folder, openCheckBy(client));
+      await client.connection.close();
     };
     signal.throwIfAborted();
     return { places, client, store, use, leave };
@@ -63,7 +65,13 @@ export function configuredPlaces(folder: StageFolder, env: NodeJS.ProcessEnv): S
   const temporalAddress = env['TEMPORAL_ADDRESS'];
   if (!startsNothing(settings) || temporalAddress === undefined) return undefined;
   const { agentAddress, storeUrl, turnQueue } = settings;
-  return { temporalAddress, temporalNamespace: env['TEMPORAL_NAMESPACE'] || 'default', agentAddress, storeUrl, turnQueue };
+  return {
+    temporalAddress,
+    temporalNamespace: env['TEMPORAL_NAMESPACE'] || 'default',
+    agentAddress,
+    storeUrl,
+    turnQueue,
+  };
 }
 
 async function findPlaces({ folder, env, signal, say }: ReachOptions): Promise<StagePlaces> {
@@ -78,13 +86,13 @@ async function findPlaces({ folder, env, signal, say }: ReachOptions): Promise<S
   return record.places;
 }
 
-async function awaitStageEnd(folder: StageFolder): Promise<void> {
+async function awaitStageEnd(folder: StageFolder, isOpen: IsOpen): Promise<void> {
   const deadlineMs = performance.now() + END_MS_MAX;
   while (performance.now() < deadlineMs) {
     const live = findLiveRecord(folder);
     if (live === undefined || !live.endsWhenUnused) return;
-    // A turn of somebody who left counts as a use: the pieces are then theirs to end.
-    if (await isUsed(folder, async () => true)) return;
+    // While it ends the server may be gone: then nobody can be asked, nor needs to be.
+    if (live.state === 'ready' && (await isUsed(folder, isOpen))) return;
     await delay(LOOK_MS);
   }
 }

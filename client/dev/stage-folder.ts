@@ -29,7 +29,11 @@ export interface StageFolder {
 export function openStageFolder(workspace: string, env: NodeJS.ProcessEnv): StageFolder {
   const path = resolve(workspace);
   if (!(statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)) {
-    throw new CodedError('configuration', `the workspace ${path} is not a folder. Name one by --workspace.`, 'workspace');
+    throw new CodedError(
+      'configuration',
+      `the workspace ${path} is not a folder. Name one by --workspace.`,
+      'workspace',
+    );
   }
   const real = realpathSync(path);
   const id = createHash('sha256').update(real).digest('hex').slice(0, 10);
@@ -53,7 +57,10 @@ export function openStageFolder(workspace: string, env: NodeJS.ProcessEnv): Stag
     mkdirSync(folder.users, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = (error as Error).message;
-    throw new CodedError('configuration', `the state folder can't be made: ${reason}. Set XDG_STATE_HOME to another place.`);
+    throw new CodedError(
+      'configuration',
+      `the state folder can't be made: ${reason}. Set XDG_STATE_HOME to another place.`,
+    );
   }
   return folder;
 }

@@ -37,7 +37,8 @@ export function readStageSettings(folder: StageFolder, env: NodeJS.ProcessEnv): 
     storeUrl: env['LATCHKEY_STORE'] || folder.store,
     // A store of our own goes with a queue of our own: on a shared server its turn worker must take no one else's turns.
     turnQueue:
-      env['LATCHKEY_TURN_QUEUE'] || (ownsTurnWorker ? `${TURN_TASK_QUEUE_DEFAULT}-${folder.id}` : TURN_TASK_QUEUE_DEFAULT),
+      env['LATCHKEY_TURN_QUEUE'] ||
+      (ownsTurnWorker ? `${TURN_TASK_QUEUE_DEFAULT}-${folder.id}` : TURN_TASK_QUEUE_DEFAULT),
   };
 }
 

@@ -4,7 +4,9 @@ import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { CodedError } from '../../contract/failures.ts';
+import { limitLines } from './limit-lines.ts';
 import { findProcess } from './process-identity.ts';
 import type { RunningPiece, Say } from './running-piece.ts';
 
@@ -54,9 +56,11 @@ export async function startProgram(request: ProgramRequest): Promise<RunningPiec
 
 function awaitReady({ name, say, stopping }: ProgramRequest, child: ChildProcess, ended: Promise<string>) {
   const lines: string[] = [];
+  const write = limitLines((line) => say(name, line));
   return new Promise<string>((resolve, reject) => {
     let isReady = false;
-    const hear = (line: string): void => {
+    const hear = (heard: string): void => {
+      const line = stripVTControlCharacters(heard);
       if (!isReady && /\bready\b/.test(line)) {
         isReady = true;
         clearTimeout(timer);
@@ -65,8 +69,8 @@ function awaitReady({ name, say, stopping }: ProgramRequest, child: ChildProcess
       }
       // Our programs say their own name, which is known here.
       const word = line.startsWith(`${name}: `) ? line.slice(name.length + 2) : line;
-      lines.push(word);
-      say(name, word);
+      if (!isReady) lines.push(word);
+      write(word);
     };
     for (const stream of [child.stdout, child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', hear);

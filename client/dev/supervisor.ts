@@ -160,7 +160,7 @@ class Supervisor {
     this.#ending.abort(new Error('the stage ends'));
     await Promise.all([...this.#attended.values()].map(({ done }) => done));
     for (const names of [['turn worker', 'execute worker'], ['agent'], ['temporal server']]) {
-      await Promise.all(names.map((name) => this.#attended.get(name)?.current()?.stop()));
+      await Promise.all(names.map(async (name) => this.#attended.get(name)?.current()?.stop()));
     }
     this.#attended.clear();
     this.#write({});

@@ -27,7 +27,12 @@ export function checkModel(env: NodeJS.ProcessEnv): Finding {
   }
   const unset = keys.filter((key) => !env[key]);
   if (unset.length === 0) return { about, verdict: 'ok', detail: `${name}, ${keys.join(', ')} set` };
-  return { about, verdict: 'missing', detail: `${name} needs ${unset.join(', ')}`, nextStep: `Set ${unset.join(', ')}.` };
+  return {
+    about,
+    verdict: 'missing',
+    detail: `${name} needs ${unset.join(', ')}`,
+    nextStep: `Set ${unset.join(', ')}.`,
+  };
 }
 
 function checkScript(file: string): Finding {
@@ -36,6 +41,11 @@ function checkScript(file: string): Finding {
     accessSync(file, constants.R_OK);
     return { about, verdict: 'ok', detail: `answers come from ${file}` };
   } catch {
-    return { about, verdict: 'missing', detail: `the script ${file} can't be read`, nextStep: 'Correct LATCHKEY_MODEL.' };
+    return {
+      about,
+      verdict: 'missing',
+      detail: `the script ${file} can't be read`,
+      nextStep: 'Correct LATCHKEY_MODEL.',
+    };
   }
 }

@@ -27,7 +27,8 @@ export async function checkPieces(folder: StageFolder, env: NodeJS.ProcessEnv): 
   const agent = await checkAgent(places?.agentAddress ?? settings.agentAddress, env, settings.ownsAgent);
   const findings = [temporal.finding, await checkStore(places?.storeUrl ?? settings.storeUrl), agent.finding];
   if (temporal.client !== undefined) {
-    if (agent.agentId !== undefined) findings.push(await checkWorker(temporal.client, agent.agentId, settings.ownsExecuteWorker));
+    if (agent.agentId !== undefined)
+      findings.push(await checkWorker(temporal.client, agent.agentId, settings.ownsExecuteWorker));
     await temporal.client.connection.close();
   }
   return findings;
@@ -71,7 +72,8 @@ async function checkDevServer(env: NodeJS.ProcessEnv): Promise<Finding> {
 async function checkStore(url: string): Promise<Finding> {
   const about = 'store';
   const path = url.replace(/^sqlite:/, '');
-  if (url.startsWith('sqlite:') && !existsSync(path)) return { about, verdict: 'ok', detail: `${url} is made at first use` };
+  if (url.startsWith('sqlite:') && !existsSync(path))
+    return { about, verdict: 'ok', detail: `${url} is made at first use` };
   try {
     const store = await openStore(url);
     await store.close();
@@ -89,7 +91,11 @@ async function checkAgent(
   const about = 'agent';
   const token = env['LATCHKEY_AGENT_TOKEN'] || undefined;
   try {
-    const client = createAgentClient({ address, answerMarginMs: ASK_AGENT_MS_MAX, ...(token !== undefined && { token }) });
+    const client = createAgentClient({
+      address,
+      answerMarginMs: ASK_AGENT_MS_MAX,
+      ...(token !== undefined && { token }),
+    });
     try {
       const { agentId, version, counts, workspace } = await client.info({});
       const detail = `${agentId} at ${address}, version ${version}, ${workspace}, ${counts.open} commands open`;

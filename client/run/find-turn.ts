@@ -14,12 +14,18 @@ export async function findTurn(folder: StageFolder, store: Store, chat: string |
   const latest = findLatestTurn(folder);
   const chatId = chat === undefined ? latest?.chatId : parseChatId(chat);
   if (chatId === undefined) {
-    throw new CodedError('configuration', `no turn was started in ${folder.workspace} yet: latchkey run "…" starts one.`);
+    throw new CodedError(
+      'configuration',
+      `no turn was started in ${folder.workspace} yet: latchkey run "…" starts one.`,
+    );
   }
   const stored = await store.findChat(chatId);
   const turn = stored?.activeTurn ?? stored?.lastTurn;
   if (turn === undefined || turn === 0) {
-    throw new CodedError('configuration', `the store has no turn of chat ${chatId}. See "latchkey calls --all" for what there is.`);
+    throw new CodedError(
+      'configuration',
+      `the store has no turn of chat ${chatId}. See "latchkey calls --all" for what there is.`,
+    );
   }
   const row = await store.findTurn({ chatId, turn });
   return { chatId, turn, hasEnded: row !== undefined && row.state !== 'active' };

@@ -27,7 +27,12 @@ export interface PendingActivity {
 }
 
 /** The protocol's numbers of PendingActivityState; its enum is in a package that only the SDK depends on. */
-const STATES: Readonly<Record<number, PendingState>> = { 2: 'started', 3: 'cancel_requested', 4: 'paused', 5: 'paused' };
+const STATES: Readonly<Record<number, PendingState>> = {
+  2: 'started',
+  3: 'cancel_requested',
+  4: 'paused',
+  5: 'paused',
+};
 
 export function readPendingActivities({ raw }: WorkflowExecutionDescription): PendingActivity[] {
   return (raw.pendingActivities ?? []).map(readActivity);

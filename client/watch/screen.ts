@@ -69,12 +69,16 @@ export function plainLine(text: string): string {
   return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
 }
 
+/** What styleText writes: a select-graphic-rendition sequence. */
+// oxlint-disable-next-line no-control-regex -- that is what they are
+const OUR_STYLES = /(\u001b\[[0-9;]*m)/;
+
 /** Cut to the width of the terminal; wide characters count twice, and so may some narrow ones: too short is harmless. */
 function fit(line: string, columns: number): string {
   let width = 0;
   let fitted = '';
   // Escape sequences of our own styles take no room.
-  for (const part of line.split(/(\u001b\[[0-9;]*m)/)) {
+  for (const part of line.split(OUR_STYLES)) {
     if (part.startsWith('\u001b[')) {
       fitted += part;
       continue;

@@ -39,6 +39,8 @@ export class TurnPrinter implements TurnAudience {
   #written = '';
   #quietSinceMs = performance.now();
   #model: PendingActivity | undefined;
+  /** The last attempt of the step's model call that is known to have failed. */
+  #retriedAttempt = 0;
 
   constructor(options: TurnPrinterOptions) {
     this.#options = options;
@@ -59,10 +61,17 @@ export class TurnPrinter implements TurnAudience {
       case 'message':
         if (event.role === 'user') return this.#showUser(event.text);
         this.#endMessage(event.text);
+        this.#retriedAttempt = 0;
         for (const call of event.calls) await this.#showCall(call);
         return;
       case 'call':
         return this.#showCall(event.call);
+      case 'retry':
+        this.#retriedAttempt = event.attempt;
+        return this.notice(`${reasonOf(event)}, trying again in ${formatDuration(event.retryInMs)}`);
+      case 'note':
+        for (const line of event.text.split('\n')) this.notice(plainLine(line));
+        return;
       case 'status':
       case 'turn':
       case 'queued':
@@ -72,7 +81,9 @@ export class TurnPrinter implements TurnAudience {
 
   pending(activities: readonly PendingActivity[]): void {
     this.#model = activities.find(({ type }) => type === 'generateStep');
-    if (this.#model !== undefined && this.#model.attempt > 1) this.#tell('model', this.#modelLine(this.#model));
+    // Of a retry that is stored everything is said; one after the death of a worker is known from here only.
+    const isTold = this.#model === undefined || this.#model.attempt <= this.#retriedAttempt + 1;
+    if (this.#model !== undefined && !isTold) this.#tell('model', this.#modelLine(this.#model));
     for (const open of this.#open.values()) {
       const pending = activities.find(({ activityId }) => activityId === activityIdOf(open.call.key));
       if (pending === undefined) continue;
@@ -125,10 +136,13 @@ export class TurnPrinter implements TurnAudience {
     }
     this.#open.delete(call.key);
     const exit = await this.#options.findExit(call.key);
-    const isGood = call.status === 'detached' || (call.status === 'exited' && call.exitCode === 0);
+    const isDone = call.exitCode === 0 || call.evidence?.code === 'signalled';
+    const isGood = call.status === 'detached' || (call.status === 'exited' && isDone);
     const mark = isGood ? this.#screen.style('green', '✓') : this.#screen.style('red', '✗');
     const time = exit === undefined ? '' : ` · ${formatDuration(exit.durationMs)}`;
-    this.#screen.line(`${mark} ${shorten(call.summary)}${this.#screen.style('dim', ` · ${endOf(call)}${time} · ${call.key}`)}`);
+    this.#screen.line(
+      `${mark} ${shorten(call.summary)}${this.#screen.style('dim', ` · ${endOf(call)}${time} · ${call.key}`)}`,
+    );
     if (!isGood) for (const line of lastLines(call)) this.#screen.line(this.#screen.style('dim', `    ${line}`));
   }
 
@@ -151,9 +165,15 @@ export class TurnPrinter implements TurnAudience {
   }
 }
 
+function reasonOf({ code, message }: Extract<StreamEvent, { type: 'retry' }>): string {
+  if (code === 'model_rate_limited') return 'the provider is busy';
+  return plainLine(message).replace(/[.\s]+$/, '');
+}
+
 function troubleOf({ state, attempt, heartbeat, isOfEarlierAttempt }: PendingActivity): string {
   if (state === 'paused') return 'paused by an operator';
-  if (heartbeat?.unreachableSince !== undefined) return `agent unreachable since ${timeOfDay(heartbeat.unreachableSince)}`;
+  if (heartbeat?.unreachableSince !== undefined)
+    return `agent unreachable since ${timeOfDay(heartbeat.unreachableSince)}`;
   if (attempt > 1 && (state === 'scheduled' || isOfEarlierAttempt)) return `attempt ${attempt} is to attach to it`;
   return '';
 }
@@ -161,7 +181,7 @@ function troubleOf({ state, attempt, heartbeat, isOfEarlierAttempt }: PendingAct
 function endOf({ status, exitCode, handle, evidence }: Call): string {
   switch (status) {
     case 'exited':
-      return `exit ${exitCode ?? '?'}`;
+      return evidence?.code === 'signalled' ? 'sent' : `exit ${exitCode ?? '?'}`;
     case 'detached':
       return evidence?.code === 'background' ? `in the background, ${handle ?? ''}` : `still running, ${handle ?? ''}`;
     case 'canceled':

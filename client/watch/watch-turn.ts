@@ -41,6 +41,7 @@ export async function watchTurn(options: WatchOptions): Promise<TurnEnding> {
   const { store, chatId, turn, audience, signal, client } = options;
   const look = client === undefined ? undefined : lookAtWorkflow(client, options);
   let after = 0;
+  let isUnderWay = false;
   let pendingAtMs = 0;
   let closedSinceMs: number | undefined;
   for (;;) {
@@ -48,7 +49,8 @@ export async function watchTurn(options: WatchOptions): Promise<TurnEnding> {
     const events = await store.readEvents({ chatId, after, limit: PAGE });
     for (const event of events) {
       after = event.seq;
-      if (turnOf(event) !== turn) continue;
+      isUnderWay ||= event.type === 'turn' && event.turn === turn;
+      if (turnOf(event) !== turn && !(event.type === 'note' && isUnderWay)) continue;
       await audience.event(event);
       if (event.type === 'turn' && event.state !== 'active') {
         return { state: event.state, ...(event.error !== undefined && { error: event.error }) };
@@ -98,10 +100,13 @@ function turnOf(event: StreamEvent): number | undefined {
     case 'message':
     case 'part':
     case 'withdrawn':
+    case 'retry':
     case 'turn':
       return event.turn;
     case 'status':
     case 'queued':
+    // Of a call of any turn; whoever watches the chat now is told.
+    case 'note':
     default:
       return undefined;
   }

@@ -10,20 +10,7 @@ import {
   waitMsSchema,
 } from './envelope.ts';
 import { survivorSchema } from './cancel.ts';
-
-/** What may be sent to a process; others are refused by name (B08). */
-export const SIGNALS = [
-  'SIGHUP',
-  'SIGINT',
-  'SIGQUIT',
-  'SIGKILL',
-  'SIGUSR1',
-  'SIGUSR2',
-  'SIGTERM',
-  'SIGCONT',
-  'SIGSTOP',
-] as const;
-export type SignalName = (typeof SIGNALS)[number];
+import { SIGNALS } from '../signals.ts';
 
 export const signalRequestSchema = z.strictObject({
   ...requestFields,

@@ -66,11 +66,16 @@ export async function keepersLeft(lane: Lane, keys: readonly MatrixKey[]): Promi
 }
 
 export function killKeeper(lane: Lane, key: MatrixKey): boolean {
-  return killByPid(standingPids(lane, key).keeper);
+  return killRunning(standingPids(lane, key).keeper);
 }
 
 export function killStanding(lane: Lane, key: MatrixKey): boolean {
-  return killByPid(standingPids(lane, key).self);
+  return killRunning(standingPids(lane, key).self);
+}
+
+/** False when it had ended by itself. */
+function killRunning(pid: number): boolean {
+  return isRunning(pid) && killByPid(pid);
 }
 
 /** A zombie has ended; it waits for a parent that may be dead itself. */

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { format } from 'prettier';
 import { summarize, tableOf, toDocument, toText } from './report.ts';
 import { Sweep } from './sweep.ts';
 
@@ -21,19 +22,28 @@ Writes docs/crash-matrix.md. The exit code is 1 when an invariant was violated.
 const SEEDS = 1_000_000;
 const DOCUMENT = join(import.meta.dirname, '../../docs/crash-matrix.md');
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    short: { type: 'boolean', default: false },
-    seed: { type: 'string' },
-    only: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
+const values = readFlags();
 
 if (values.help) process.stdout.write(USAGE);
 else process.exitCode = await main();
+
+function readFlags() {
+  try {
+    return parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        short: { type: 'boolean', default: false },
+        seed: { type: 'string' },
+        only: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`crash-matrix: ${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
 
 async function main(): Promise<number> {
   const seed = values.seed === undefined ? Math.floor(Math.random() * SEEDS) : Number(values.seed);
@@ -67,7 +77,8 @@ async function main(): Promise<number> {
   if (size !== 'short' && values.only === undefined) {
     const command = `npm run crash-matrix --${values.quick ? ' --quick' : ''} --seed ${seed}`;
     const seconds = Math.round((performance.now() - began) / 1000);
-    writeFileSync(DOCUMENT, toDocument(sweep.tally, { command, seed, seconds, keys: sweep.keyCount }));
+    const text = toDocument(sweep.tally, { command, seed, seconds, keys: sweep.keyCount });
+    writeFileSync(DOCUMENT, await format(text, { parser: 'markdown', printWidth: 120 }));
   }
   print(sweep);
   return sweep.tally.violations.length === 0 ? 0 : 1;

@@ -50,11 +50,11 @@ export function toDocument(tally: Tally, facts: ReportFacts): string {
 Written by \`${facts.command}\` (seed ${facts.seed}); do not edit. Run it again to see for yourself: the seed repeats the
 choices, not the machine's timing.
 
-${tally.kills} kills (real SIGKILLs) met ${facts.keys} keys in ${facts.seconds} s on ${cpus().length} cores, Linux ${release()}, Node ${process.versions.node}.
+${tally.kills} kills (real SIGKILLs) met ${facts.keys} keys in ${facts.seconds} s on ${cpus().length} cores, Linux ${/^[\d.]+/.exec(release())?.[0] ?? 'of some kind'}, Node ${process.versions.node}.
 **${tally.violations.length} violations**; ${tally.unknown} keys ended as unknown, as their keeper, their machine or their journal row was gone.
 
 ## What is checked for each key
-At most one run for ever, also when it is started again later, after every further death of its agent · void, absent,
+At most one run for ever, also when it is started again at once, and in the end, after all other deaths · void, absent,
 fenced or doubtful: no run · exited: exactly one, with the true code and the whole output · the daemon's death alone loses
 no result · nothing runs that the journal calls ended · a fenced key never runs · another nonce or another command is told
 nothing · the same question gets the same answer.
@@ -62,12 +62,13 @@ nothing · the same question gets the same answer.
 ## What is real and what is simulated
 Kills of daemon, keeper, child (the process that becomes the command) and reader are real. "Machine" kills everything
 of the agent at once, empties the memory-backed folder, takes away or tears files that are not fsynced, and gives the next
-daemon another boot id; the disk's own cache is not cut. "Torn write" stops half way and dies. "pid-reused" gives a
+daemon another boot id; the disk's own cache is not cut. After the death of a machine or of a reader the end of an output
+is not owed, but what is there is a beginning of the true one. "Torn write" stops half way and dies. "pid-reused" gives a
 stranger's pid to the record of a dead command; "row-deleted" takes a key out of the journal.
 What is void or absent is started again, or fenced in about three of ten cases. The points are those of
 \`agent/crash-points.ts\`; "…" is a line without its end.
 
-## Points
+## Points, and the keys that were under way when somebody died there
 ${[...tally.points].map(([point, count]) => `\`${point}\` ${count}`).join(' · ')}
 
 ## Violations

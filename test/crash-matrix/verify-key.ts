@@ -176,7 +176,7 @@ class KeyCheck {
   #exitedWords(word: Word): string {
     if (word.killedBy === 'cancel') return 'killed, as asked; the output so far';
     if (this.#key.isChildKilled) return 'the exit of a process killed before its exec';
-    if (this.#key.isReaderKilled) return 'the exit; the output up to its reader’s death';
+    if (this.#key.isReaderKilled) return "the exit; the output up to its reader's death";
     return 'yes';
   }
 

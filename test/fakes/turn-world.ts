@@ -92,7 +92,7 @@ export class TurnWorld {
     const noted = Object.entries(scripted).map(([name, run]) => [
       name,
       async (input: never) => {
-        this.log.push(`${name}${describeInput(input)}`);
+        this.log.push(`${name}${describeInput(input ?? {})}`);
         const override = this.overrides[name as keyof Activities] as ((input: never) => Promise<unknown>) | undefined;
         return (override ?? (run as (input: never) => Promise<unknown>))(input);
       },
@@ -139,6 +139,7 @@ export class TurnWorld {
       },
       cancelCall: async (): Promise<CancelCallResult> => ({ outcome: outcomeOf('no_effect', 'fenced') }),
       readProcess: async () => outcomeOf('no_effect', 'read'),
+      signalProcess: async () => outcomeOf('exited', 'signalled'),
       findStrays: async () => ({ turns: [], calls: [] }),
       closeStrayTurn: async () => ({ openCalls: [] }),
     };

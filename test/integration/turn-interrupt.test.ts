@@ -31,17 +31,18 @@ describe('a cancel of the workflow', () => {
     expect(world.ended).toBe('interrupted');
   });
 
-  test('with an agent that is away the turn ends within its grace, the call unknown', async () => {
+  test('with an agent that is away the turn ends within its grace, and the call is still asked for', async () => {
     const world = new TurnWorld([calls('a')]);
     world.overrides.execute = () => beatUntil(new Promise(() => undefined));
     world.overrides.cancelCall = () => Promise.reject(ApplicationFailure.retryable('away', 'agent_unreachable'));
-    const run = await (await openBench(world)).start({ timings: { interruptGraceMs: 1500 } });
+    const run = await (await openBench(world)).start({ timings: { interruptGraceMs: 1500, settleForMs: 3000 } });
     await run.seen('execute');
     const canceledAt = performance.now();
     await run.handle.cancel();
     expect((await run.result()).state).toBe('interrupted');
     expect(performance.now() - canceledAt).toBeLessThan(4500);
-    expect(world.end('a')).toBe('unknown by settle_gave_up');
+    expect(world.end('a')).toBe('unknown by agent_silent');
+    expect(world.row('a').isStillAsked).toBe(true);
   });
 
   test('a start that met the fence of an interrupt is canceled, and so is a fence found by the kill', async () => {

@@ -46,52 +46,38 @@ async function runAt(point: CrashPoint, round: Round): Promise<void> {
     );
   if (point === 'in-recovery') await openGates(lane, keys);
   await verifyAll(round, keys);
-  if (point !== 'before-fence-claim' && point !== 'after-fence-claim') return;
+  if (!FENCE_POINTS.includes(point)) return;
   // Keepers that were fenced while they stood before their claim: they find it taken.
   await openGates(lane, keys);
   await keepersLeft(lane, keys);
 }
+
+const FENCE_POINTS: readonly CrashPoint[] = ['before-fence-claim', 'after-fence-claim'];
 
 /** Brings the keys to where the point can be passed. */
 async function prepare(point: CrashPoint, { lane }: Round): Promise<MatrixKey[]> {
   const target = await lane.target();
   const make = (more: Parameters<typeof lane.newKey>[1]): MatrixKey[] =>
     Array.from({ length: KEYS }, () => lane.newKey(target, more));
-  switch (point) {
-    case 'before-fence-claim':
-    case 'after-fence-claim': {
-      const keys = make({ plan: { point: 'before-claim', action: 'stand' } });
-      await startAll(lane, keys);
-      await allReached(lane, keys);
-      return keys;
-    }
-    case 'in-recovery': {
-      const keys = make({ plan: { point: 'before-exit', action: 'stand' } });
-      await startAll(lane, keys);
-      await allReached(lane, keys);
-      return keys;
-    }
-    case 'before-kill': {
-      const keys = make({ sleepSeconds: LONG_SECONDS });
-      await startAll(lane, keys);
-      await Promise.all(keys.map((key) => start(lane, key, { waitMs: 10_000 })));
-      return keys;
-    }
-    default:
-      return make({});
+  if (point === 'before-kill') {
+    const keys = make({ sleepSeconds: LONG_SECONDS });
+    await startAll(lane, keys);
+    await Promise.all(keys.map((key) => start(lane, key, { waitMs: 10_000 })));
+    return keys;
   }
+  // Open for as long as they stand: pending ones for a fence, ended ones that nobody knows of for a recovery.
+  const standAt = FENCE_POINTS.includes(point) ? 'before-claim' : point === 'in-recovery' ? 'before-exit' : undefined;
+  if (standAt === undefined) return make({});
+  const keys = make({ plan: { point: standAt, action: 'stand' } });
+  await startAll(lane, keys);
+  await allReached(lane, keys);
+  return keys;
 }
 
 function provoke(point: CrashPoint, round: Round, keys: readonly MatrixKey[]): Promise<void> {
-  switch (point) {
-    case 'before-fence-claim':
-    case 'after-fence-claim':
-      return cancelAll(round, keys, 'fence');
-    case 'before-kill':
-      return cancelAll(round, keys, 'kill');
-    default:
-      return startAll(round.lane, keys);
-  }
+  if (point === 'before-kill') return cancelAll(round, keys, 'kill');
+  if (FENCE_POINTS.includes(point)) return cancelAll(round, keys, 'fence');
+  return startAll(round.lane, keys);
 }
 
 async function cancelAll({ lane }: Round, keys: readonly MatrixKey[], mode: 'kill' | 'fence'): Promise<void> {

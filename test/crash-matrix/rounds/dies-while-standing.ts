@@ -89,23 +89,28 @@ export function bothDie(points: readonly KeeperPoint[]): RoundPlan {
       const keys = await stand(round, points);
       await lane.killAgent();
       tally.killed();
-      for (const key of keys) {
-        const point = key.plan?.point ?? 'before-claim';
-        const isBelow = isChildPoint(point) || isReaderPoint(point);
-        key.isDaemonOnly = false;
-        if (killKeeper(lane, key)) tally.killed();
-        if (!isBelow || random.chance(0.5)) continue;
-        if (killStanding(lane, key)) tally.killed();
-        key.isChildKilled = isChildPoint(point);
-        key.isReaderKilled = isReaderPoint(point);
-      }
-      tell(round, keys, 'agent and keeper');
+      for (const key of keys) killBelow(round, key, random.chance(0.5));
       noteEvidence(lane, keys);
       await openGates(lane, keys);
       await lane.requireAgent();
       await verifyAll(round, keys);
     },
   };
+}
+
+/** The keeper, where it has not left already, and perhaps who stands below it. */
+function killBelow({ lane, tally }: Round, key: MatrixKey, isChosen: boolean): void {
+  const point = key.plan?.point ?? 'before-claim';
+  const victims = ['agent'];
+  if (killKeeper(lane, key)) victims.push('keeper');
+  if (isChosen && isChildPoint(point) && killStanding(lane, key)) victims.push('child');
+  if (isChosen && isReaderPoint(point) && killStanding(lane, key)) victims.push('reader');
+  tally.killed(victims.length - 1);
+  tally.reached(`keeper/${point}`);
+  key.died(victims.join(', '), point);
+  key.isDaemonOnly = !victims.includes('keeper') && !victims.includes('child');
+  key.isChildKilled = victims.includes('child');
+  key.isReaderKilled = victims.includes('reader');
 }
 
 /** Nothing of an attempt's folder is fsynced, so a power cut may take any of it; the journal's rows stay (K3). */

@@ -17,6 +17,8 @@ interface Safeguard {
   readonly mutation: Mutation;
   /** Those of the matrix that show it. */
   readonly rounds: readonly string[];
+  /** What it says then: red for this reason, and not for another one. */
+  readonly violation: RegExp;
 }
 
 const SAFEGUARDS: readonly Safeguard[] = [
@@ -24,6 +26,7 @@ const SAFEGUARDS: readonly Safeguard[] = [
     name: "the keeper's exclusive claim",
     mutation: { file: 'agent/keeper/keeper.sh', from: 'set -C\n', to: '' },
     rounds: ['agent-dies-keepers-wait'],
+    violation: /its late keeper went on: [12] runs/,
   },
   {
     name: "the daemon's claim",
@@ -33,6 +36,7 @@ const SAFEGUARDS: readonly Safeguard[] = [
       to: "claim.by === 'nobody'",
     },
     rounds: ['agent-dies-keepers-wait'],
+    violation: /its late keeper went on: [12] runs/,
   },
   {
     name: 'the fence of a void key',
@@ -42,6 +46,7 @@ const SAFEGUARDS: readonly Safeguard[] = [
       to: "SET state = 'void', reason = ? WHERE id = ? AND state = 'void'",
     },
     rounds: ['agent/after-reserve', 'agent/folder-written'],
+    violation: /answers void to a fence/,
   },
   {
     name: 'the fence of a pending key',
@@ -51,11 +56,13 @@ const SAFEGUARDS: readonly Safeguard[] = [
       to: "'void'",
     },
     rounds: ['agent/before-fence-claim'],
+    violation: /although its fence was durable/,
   },
   {
     name: 'the nonce',
     mutation: { file: 'agent/verbs/verb-context.ts', from: 'if (row.nonce === nonce) return;', to: 'return;' },
     rounds: ['agent/before-answer'],
+    violation: /tells a stranger/,
   },
   {
     name: 'the start time in the identity check',
@@ -65,6 +72,7 @@ const SAFEGUARDS: readonly Safeguard[] = [
       to: 'left.pid === right.pid',
     },
     rounds: ['disk/pid-reused'],
+    violation: /a stranger with the pid of .* was killed/,
   },
   {
     name: 'the `mustExist` rule',
@@ -74,6 +82,7 @@ const SAFEGUARDS: readonly Safeguard[] = [
       to: "if (request.protocol === undefined) {\n    insert('fenced'",
     },
     rounds: ['disk/row-deleted'],
+    violation: /lost its row and ran 2 times/,
   },
 ];
 
@@ -87,12 +96,13 @@ test(
   TIMEOUT_MS,
 );
 
-for (const { name, mutation, rounds } of SAFEGUARDS) {
+for (const { name, mutation, rounds, violation } of SAFEGUARDS) {
   test(
     `I14 part: without ${name} the crash matrix goes red`,
     () => {
       const { violations, log } = runMatrix(makeMutant(mutation), rounds);
       expect(violations, log).toBeGreaterThan(0);
+      expect(log).toMatch(violation);
     },
     TIMEOUT_MS,
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SignalName } from '../../../contract/wire/signal.ts';
+import type { SignalName } from '../../../contract/signals.ts';
 import { AgentProcess, awaitEnd, keyed, makeAgentFolder, startRequest } from '../../fixtures/agent-process.ts';
 import { waitUntil } from '../../fixtures/wait-until.ts';
 

@@ -72,7 +72,9 @@ export class LatchkeyFolder {
 
   /** Writes one line into the run log, says so, and waits for the gate. */
   gatedScript(): string {
-    return this.script(`echo ran >> '${this.runLog}'; echo waiting; until [ -e '${this.gate}' ]; do sleep 0.1; done; echo through`);
+    return this.script(
+      `echo ran >> '${this.runLog}'; echo waiting; until [ -e '${this.gate}' ]; do sleep 0.1; done; echo through`,
+    );
   }
 
   openGate(): void {

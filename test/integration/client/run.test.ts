@@ -21,7 +21,10 @@ describe('latchkey run', { timeout: 2 * PATIENCE_MS }, () => {
   test('A1: Ctrl-C leaves; the turn goes on, --attach watches it to its end, and then nothing runs', async () => {
     const folder = new LatchkeyFolder();
     const run = folder.latchkey(['run', '--model', folder.gatedScript(), 'Wait']);
-    await waitUntil('the command runs', () => folder.countRuns() === 1, { deadlineMs: PATIENCE_MS, describe: () => run.stderr });
+    await waitUntil('the command runs', () => folder.countRuns() === 1, {
+      deadlineMs: PATIENCE_MS,
+      describe: () => run.stderr,
+    });
     run.child.kill('SIGINT');
     expect(await run.ended()).toBe(130);
     expect(run.stderr).toMatch(/left; the turn goes on\. Watch it: latchkey run --attach run-[0-9a-f]{8}/);
@@ -46,7 +49,10 @@ describe('latchkey run', { timeout: 2 * PATIENCE_MS }, () => {
     await waitUntil('the command runs', () => folder.countRuns() === 1, { deadlineMs: PATIENCE_MS });
     run.child.kill('SIGKILL');
     folder.openGate();
-    await waitUntil('nothing runs', () => folder.running.length === 0, { deadlineMs: PATIENCE_MS, describe: () => folder.running });
+    await waitUntil('nothing runs', () => folder.running.length === 0, {
+      deadlineMs: PATIENCE_MS,
+      describe: () => folder.running,
+    });
     const shown = folder.latchkey(['run', '--attach']);
     expect(await shown.ended()).toBe(0);
     expect(shown.stdout).toContain('All is well.');

@@ -189,10 +189,13 @@ test('the activity beats while the model is silent', async () => {
 });
 
 test.each([
-  ['turn_closed', 2],
-  ['step_closed', 1],
-])('%s leaves the activity as a failure that is not retried', async (type, turn) => {
+  ['turn_closed', 1, true],
+  ['step_closed', 1, false],
+  // It was taken before a step of it begins, so the store has forgotten it (I02).
+  ['store_rolled_back', 2, false],
+])('%s leaves the activity as a failure that is not retried', async (type, turn, hasEnded) => {
   const store = await openStoreWithTurn();
   await store.closeStep({ chatId: CHAT, turn: 1, step: 1 });
+  if (hasEnded) await store.endTurn({ chatId: CHAT, turn: 1, state: 'completed' });
   await expect(runAttempt(store, modelOf(FINISH), { turn })).rejects.toMatchObject({ type, nonRetryable: true });
 });

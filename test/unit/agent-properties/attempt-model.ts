@@ -4,8 +4,7 @@
  * then on disk and says what is true.
  */
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, linkSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIdentity } from '../../../agent/process/identity.ts';
 
@@ -49,6 +48,14 @@ export const EXIT_CODE = 7;
 const LIVING = readIdentity(process.pid);
 const TICKS = LIVING?.startTimeTicks ?? 0;
 
+const KEEPER_ALIVE = `keeper ${identity(TICKS)} .\n`;
+const CHILD_ALIVE = `${identity(TICKS)} .\n`;
+const FIFO = 'fifo';
+
+function identity(startTimeTicks: number): string {
+  return `${process.pid} ${startTimeTicks}`;
+}
+
 export class ModelledAttempt {
   readonly folder: string;
   /** What is true, whatever the files say. */
@@ -59,20 +66,23 @@ export class ModelledAttempt {
   isStartedComplete = false;
   isExitComplete = false;
   isFailedComplete = false;
-  readonly #root: string;
   readonly #story: AttemptStory;
+  readonly #fifo: string;
   #isKeeperThere = false;
   #isChildThere = false;
+  #isClaimComplete = false;
   #hold: number | undefined;
 
-  constructor(story: AttemptStory) {
+  /** `root` is an empty folder with a FIFO made by `makeModelFifo`. */
+  constructor(root: string, story: AttemptStory) {
     this.#story = story;
-    this.#root = mkdtempSync(join(tmpdir(), 'latchkey-model-'));
-    this.folder = join(this.#root, '1.1');
+    this.#fifo = join(root, FIFO);
+    this.folder = join(root, '1.1');
     const end = OPERATIONS.indexOf(story.last);
     for (const operation of OPERATIONS.slice(0, end + 1)) if (!this.#isDoing(operation)) break;
     if (story.isKeeperDead) this.#isKeeperThere = false;
     if (story.isChildDead) this.#isChildThere = this.isCommandAlive = false;
+    this.#nameTheDead();
     if (this.isHeld) this.#holdFifo();
   }
 
@@ -93,11 +103,17 @@ export class ModelledAttempt {
 
   dispose(): void {
     if (this.#hold !== undefined) closeSync(this.#hold);
-    rmSync(this.#root, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   #isPast(operation: Operation): boolean {
     return OPERATIONS.indexOf(this.#story.last) >= OPERATIONS.indexOf(operation);
+  }
+
+  /** Whoever has ended by now has a name in its file that nobody living has. */
+  #nameTheDead(): void {
+    if (this.#isClaimComplete && !this.#isKeeperThere) this.#write('claim', `keeper ${identity(TICKS + 1)} .\n`);
+    if (this.isStartedComplete && !this.#isChildThere) this.#write('started', `${identity(TICKS + 1)} .\n`);
   }
 
   #holdFifo(): void {
@@ -106,7 +122,6 @@ export class ModelledAttempt {
 
   /** False when the attempt ends here, by itself. */
   #isDoing(operation: Operation): boolean {
-    const { isKeeperDead, isChildDead } = this.#story;
     switch (operation) {
       case 'reserve':
         return true;
@@ -117,7 +132,7 @@ export class ModelledAttempt {
         writeFileSync(join(this.folder, 'launch'), 'set -- true\n');
         return true;
       case 'alive':
-        spawnSync('mkfifo', [join(this.folder, 'alive')]);
+        linkSync(this.#fifo, join(this.folder, 'alive'));
         return true;
       case 'hold':
         return (this.#isKeeperThere = true);
@@ -125,7 +140,7 @@ export class ModelledAttempt {
         this.#write('claim', '');
         return (this.isClaimed = true);
       case 'write claim':
-        return this.#isWritten(operation, 'claim', `keeper ${identity(isKeeperDead)} .\n`) || this.#keeperLeaves();
+        return (this.#isClaimComplete = this.#isWritten(operation, 'claim', KEEPER_ALIVE)) || this.#keeperLeaves();
       case 'make exit':
         this.#write('exit', '');
         return true;
@@ -137,7 +152,7 @@ export class ModelledAttempt {
         this.#write('started', '');
         return true;
       case 'write started':
-        this.isStartedComplete = this.#isWritten(operation, 'started', `${identity(isChildDead)} .\n`);
+        this.isStartedComplete = this.#isWritten(operation, 'started', CHILD_ALIVE);
         return this.isStartedComplete || this.#childFails();
       case 'exec':
         return (this.hasExecuted = this.isCommandAlive = true);
@@ -183,6 +198,7 @@ export class ModelledAttempt {
   }
 }
 
-function identity(isDead: boolean): string {
-  return `${process.pid} ${isDead ? TICKS + 1 : TICKS}`;
+/** Making one takes a process, so the attempts of a test share it by a link of their own. */
+export function makeModelFifo(root: string): void {
+  if (spawnSync('mkfifo', [join(root, FIFO)]).status !== 0) throw new Error('mkfifo failed');
 }

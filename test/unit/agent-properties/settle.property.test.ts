@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Settlement } from '../../../agent/keeper/settle.ts';
 import { settleAttempt } from '../../../agent/keeper/settle.ts';
 import type { AttemptStory } from './attempt-model.ts';
-import { EXIT_CODE, ModelledAttempt, OPERATIONS } from './attempt-model.ts';
+import { EXIT_CODE, makeModelFifo, ModelledAttempt, OPERATIONS } from './attempt-model.ts';
 
 const WRITES = OPERATIONS.filter((operation) => operation.startsWith('write') || operation === 'reserve exit');
 
@@ -33,9 +34,12 @@ function settleTwice(attempt: ModelledAttempt, look: Look): Settlement {
 }
 
 function check(runs: number, look: Look, assertion: (attempt: ModelledAttempt, settlement: Settlement) => void): void {
+  const root = mkdtempSync(join(tmpdir(), 'latchkey-model-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  makeModelFifo(root);
   fc.assert(
     fc.property(story, (told) => {
-      const attempt = new ModelledAttempt(told);
+      const attempt = new ModelledAttempt(root, told);
       try {
         assertion(attempt, settleTwice(attempt, look));
       } finally {

@@ -42,8 +42,14 @@ const STUCK: [string, string, Partial<Observation>][] = [
 
 const NOT_STUCK: [string, Partial<Observation>][] = [
   ['a call that beats', { pending: pending({}) }],
-  ['a call that was just scheduled', { pending: pending({ state: 'scheduled', scheduledMs: ago(1) }), lastPollAgoMs: 0 }],
-  ['a retry that waits out its back-off', { pending: pending({ state: 'scheduled', nextAttemptMs: ago(-3), attempt: 2 }) }],
+  [
+    'a call that was just scheduled',
+    { pending: pending({ state: 'scheduled', scheduledMs: ago(1) }), lastPollAgoMs: 0 },
+  ],
+  [
+    'a retry that waits out its back-off',
+    { pending: pending({ state: 'scheduled', nextAttemptMs: ago(-3), attempt: 2 }) },
+  ],
   ['a call at its deadline', { pending: pending({}, { deadline: at(1) }) }],
   ['a resolved call, whatever else is seen', { status: 'exited', workflow: 'closed', hasTurnWorker: false }],
 ];

@@ -103,7 +103,11 @@ describe('what is started', () => {
     ['a server', ADDRESS, { ...all, ownsServer: false }],
     ['an agent', AGENT, { ...all, ownsAgent: false }],
     ['a store', STORE, all],
-    ['server and agent', { ...ADDRESS, ...AGENT }, { ...all, ownsServer: false, ownsAgent: false, ownsExecuteWorker: false }],
+    [
+      'server and agent',
+      { ...ADDRESS, ...AGENT },
+      { ...all, ownsServer: false, ownsAgent: false, ownsExecuteWorker: false },
+    ],
     ['server and store', { ...ADDRESS, ...STORE }, { ...all, ownsServer: false, ownsTurnWorker: false }],
   ])('follows from what is configured: %s', (_, env, expected) => {
     expect(readStageSettings(makeFolder(), env)).toMatchObject(expected);

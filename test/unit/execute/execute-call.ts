@@ -69,7 +69,7 @@ export function byVerb(replies: Record<string, Reply | ((request: AgentRequest, 
 
 export async function prepareExecute(
   reply: (request: AgentRequest, count: number) => Reply,
-  options: { info?: object; clock?: Clock; answerMarginMs?: number } = {},
+  options: { info?: object; clock?: Clock; answerMarginMs?: number; firstBeatMs?: number } = {},
 ) {
   const agent = await startScriptedAgent(reply);
   const client = createAgentClient({ address: agent.address, answerMarginMs: options.answerMarginMs ?? 5000 });
@@ -79,7 +79,9 @@ export async function prepareExecute(
   );
   const beats: ExecuteHeartbeat[] = [];
   environment.on('heartbeat', (details: ExecuteHeartbeat) => beats.push(details));
-  const activities = createExecuteActivities({ client, ...(options.clock && { clock: options.clock }) });
+  // Beaten at once unless a test is about the silence of the first moment.
+  const { clock, firstBeatMs = 0 } = options;
+  const activities = createExecuteActivities({ client, firstBeatMs, ...(clock && { clock }) });
   onTestFinished(async () => {
     await client.close();
     await agent.close();

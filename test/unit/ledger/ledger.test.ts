@@ -36,6 +36,7 @@ const reserved = openEntry({ status: 'reserved' });
 const dispatched: LedgerEvent = { type: 'dispatched', target };
 const seen: LedgerEvent = { type: 'seen', handle };
 const cancelRequested: LedgerEvent = { type: 'cancel_requested' };
+const letGo: LedgerEvent = { type: 'let_go', evidence: { code: 'agent_silent', detail: 'no answer' } };
 
 describe('what a call may become', () => {
   test.each([
@@ -57,6 +58,26 @@ describe('what a call may become', () => {
       [dispatched, resolved('unknown', 'trust_window'), lateTruth('exited', 'exit')],
       'exited',
     ],
+    [
+      'cancel requested, the agent silent: its end is still asked for',
+      [dispatched, cancelRequested, letGo],
+      'cancel_requested',
+    ],
+    [
+      'cancel requested, let go, later the kill',
+      [dispatched, cancelRequested, letGo, lateTruth('canceled', 'killed')],
+      'canceled',
+    ],
+    [
+      'cancel requested, let go, given up',
+      [dispatched, cancelRequested, letGo, lateTruth('unknown', 'settle_gave_up')],
+      'unknown',
+    ],
+    [
+      'exited by the word of a person, later the fence',
+      [dispatched, resolved('exited', 'operator'), lateTruth('no_effect', 'fenced')],
+      'no_effect',
+    ],
     ['detached, later the exit', [dispatched, resolved('detached', 'budget'), lateTruth('exited', 'exit')], 'exited'],
   ] satisfies [string, LedgerEvent[], CallStatus][])('%s is a legal life', (_name, events, status) => {
     const step = walk(reserved, ...events);
@@ -76,6 +97,15 @@ describe('what a call may become', () => {
     ['a second result', [dispatched, resolved('exited', 'exit'), resolved('unknown', 'lost')], 'already_resolved'],
     ['a dispatch after the result', [dispatched, resolved('unknown', 'lost'), dispatched], 'already_resolved'],
     ['a dispatch after a cancel', [dispatched, cancelRequested, dispatched], 'wrong_status'],
+    ['letting go without a cancel', [dispatched, letGo], 'wrong_status'],
+    ['letting go twice', [dispatched, cancelRequested, letGo, letGo], 'already_resolved'],
+    ['a result after letting go', [dispatched, cancelRequested, letGo, resolved('exited', 'exit')], 'already_resolved'],
+    ['a dispatch after letting go', [dispatched, cancelRequested, letGo, dispatched], 'already_resolved'],
+    [
+      "doubt after a person's word",
+      [dispatched, resolved('exited', 'operator'), lateTruth('unknown', 'lost')],
+      'wrong_status',
+    ],
     ['a second dispatch', [dispatched, dispatched], 'wrong_status'],
     ['a process before the dispatch', [seen], 'wrong_status'],
     ['a late truth of an open call', [dispatched, lateTruth('exited', 'exit')], 'not_resolved'],
@@ -123,6 +153,7 @@ const eventArbitrary: fc.Arbitrary<LedgerEvent> = fc.oneof(
   fc.constant(dispatched),
   fc.constant(seen),
   fc.constant(cancelRequested),
+  fc.constant(letGo),
   endArbitrary.map((end): LedgerEvent => ({ type: 'resolved', ...end })),
   endArbitrary.map((end): LedgerEvent => ({ type: 'late_truth', ...end })),
 );
@@ -141,10 +172,12 @@ describe('over random orders of events', () => {
           const step = applyToLedger(before, event);
           if (!step.isLegal) continue;
           entry = step.entry;
-          if (event.type === 'resolved') results += 1;
+          if (event.type === 'resolved' || event.type === 'let_go') results += 1;
           if (before.result !== undefined) expect(entry.result).toBe(before.result);
           expect(CALL_STATUSES).toContain(entry.status);
-          expect(isResolved(entry.status)).toBe(entry.result !== undefined);
+          expect(entry.hasResult).toBe(entry.result !== undefined);
+          if (isResolved(entry.status)) expect(entry.hasResult).toBe(true);
+          else if (entry.hasResult) expect(entry.status).toBe('cancel_requested');
           expect(entry.lateTruths.length).toBeGreaterThanOrEqual(before.lateTruths.length);
         }
         expect(results).toBe(entry.result === undefined ? 0 : 1);
@@ -159,7 +192,8 @@ describe('over random orders of events', () => {
         let entry = openEntry({ status: 'reserved', target });
         for (const event of events) {
           const step = applyToLedger(entry, event);
-          if (entry.status === 'exited') expect(step.isLegal).toBe(false);
+          const word = (entry.lateTruths.at(-1) ?? entry.result)?.evidence.code;
+          if (entry.status === 'exited' && word === 'exit') expect(step.isLegal).toBe(false);
           if (!step.isLegal) continue;
           entry = step.entry;
           const isDoubt = ['absent', 'lost', 'expired', 'settle_gave_up', 'journal_replaced'].some(

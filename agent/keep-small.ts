@@ -1,0 +1,16 @@
+/**
+ * Asks V8 for a small process. Every command is a fork of the daemon, and a fork costs what its parent weighs (design
+ * 5); the daemon's own JavaScript only hands on what the kernel does.
+ */
+import { setFlagsFromString } from 'node:v8';
+
+/**
+ * Measured after 200 commands: 112 MB with V8's defaults, 90 MB with a small young generation, 75 MB without the
+ * compilers as well, whose code and whose own pages are the rest. CPU time per command stays the same within noise.
+ */
+const FLAGS = ['--semi-space-growth-factor=1', '--max-semi-space-size=1', '--no-opt', '--no-maglev', '--no-sparkplug'];
+
+/** To be called before the daemon's modules are loaded: loading them is what grows the young generation to 16 MB. */
+export function keepSmall(): void {
+  for (const flag of FLAGS) setFlagsFromString(flag);
+}
