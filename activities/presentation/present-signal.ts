@@ -14,7 +14,8 @@ export function presentSignal(answer: SignalAnswer, { handle, signal }: SendSign
   switch (answer.outcome) {
     case 'sent':
     case 'repeated': {
-      const how = answer.outcome === 'repeated' ? '; an earlier try of this call had sent it, and it was sent once' : '';
+      const how =
+        answer.outcome === 'repeated' ? '; an earlier try of this call had sent it, and it was sent once' : '';
       const told = `${signal} was sent to process ${handle}${how}. The process ${describeState(answer)}`;
       return outcome('exited', { code: 'signalled', detail: told, target }, `${told}${survivors(answer)}`);
     }

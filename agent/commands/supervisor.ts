@@ -6,14 +6,14 @@
  *   2. A row ends once: the terminal commit is conditional on the row still being open.
  *   3. Nobody is told of an end before that commit (`LiveCommand.ended`).
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { CodedError } from '../../contract/failures.ts';
 import { crashPoint } from '../crash-points.ts';
 import type { AttemptRow, CallRow, KillCause } from '../journal/call-rows.ts';
-import { claimForDaemon } from '../keeper/keeper-files.ts';
+import { claimForDaemon, readClaim } from '../keeper/keeper-files.ts';
 import type { LaunchSpecification } from '../keeper/launch-keeper.ts';
 import { launchKeeper, writeAttemptFolder } from '../keeper/launch-keeper.ts';
 import type { Settlement } from '../keeper/settle.ts';
@@ -36,6 +36,8 @@ const LAUNCHES_SIDE_BY_SIDE = 4;
 /** An orphan has no FIFO to wait on. */
 const ORPHAN_POLL_MS = 100;
 const DISK_RETRY_MS = 1000;
+/** A launch takes some 10 ms; so long at most it counts as one of those side by side. */
+const LAUNCH_SLOT_MS_MAX = 500;
 
 export interface SupervisorOptions {
   readonly state: AgentState;
@@ -91,8 +93,12 @@ export class Supervisor {
     return join(this.#options.state.folder, 'commands', `${callId}.${attempt}`);
   }
 
-  /** The first line of an attempt's life: to be committed, then handed to `launch`. */
+  /**
+   * The first line of an attempt's life: made within the commit that reserves it, then handed to `launch`. Its folder is
+   * made here, before the row can be seen: so a row without a folder is one whose folder was deleted, and proves nothing.
+   */
   newAttempt(callId: number, attempt: number, killAfterMs: number | undefined): AttemptRow {
+    mkdirSync(this.folderOf(callId, attempt), { recursive: true, mode: 0o700 });
     return {
       callId,
       attempt,
@@ -175,8 +181,8 @@ export class Supervisor {
     // The wish first: should we die before the next line, the settle that finds the attempt void makes it fenced.
     await journal.commit(() => calls.setFenceRequested(callId, true));
     crashPoint('before-fence-claim');
-    if (!existsSync(live.folder)) mkdirSync(live.folder, { mode: 0o700 });
-    if (claimForDaemon(live.folder) === 'lost') return 'lost';
+    // A claim in a folder made anew would prove nothing: the keeper may hold the deleted one.
+    if (!existsSync(live.folder) || claimForDaemon(live.folder) === 'lost') return 'lost';
     crashPoint('after-fence-claim');
     const isReleased = this.#cgroups.release(live.attempt);
     await journal.commit(() => {
@@ -209,24 +215,25 @@ export class Supervisor {
     specification: LaunchSpecification,
   ): Promise<{ readonly keeperEnded: Promise<unknown> }> {
     const { keeperScript, segmentBytes } = this.#options;
-    // A fence came while the launch was queued and made the folder for its claim: the settle below tells.
-    if (existsSync(live.folder)) return { keeperEnded: Promise.resolve() };
+    // A fence came while the launch was queued and took the claim: the settle below tells.
+    if (readClaim(live.folder).by !== 'nobody') return { keeperEnded: Promise.resolve() };
     try {
       writeAttemptFolder({ folder: live.folder, cgroupPath: live.attempt.cgroup?.path }, specification);
     } catch (error) {
       // No keeper was launched, so nothing can claim: the settle below finds the attempt void.
-      rmSync(live.folder, { recursive: true, force: true });
       this.#options.onDefect(error, { callId: live.attempt.callId, doing: 'writing the folder of an attempt' });
       return { keeperEnded: Promise.resolve() };
     }
     crashPoint('folder-written');
     const keeperEnded = launchKeeper({ script: keeperScript, folder: live.folder, segmentBytes });
     crashPoint('after-launch');
-    const started = await waitForLaunch(live.folder, keeperEnded, this.closing);
-    if (started !== undefined) {
+    const launched = waitForLaunch(live.folder, keeperEnded, this.closing).then((started) => {
+      if (started === undefined) return;
       crashPoint('after-started');
       live.markRunning(started);
-    }
+    });
+    // A keeper that hangs before its command must not keep a place from others (B02).
+    await Promise.race([launched, delay(LAUNCH_SLOT_MS_MAX, undefined, { ref: false })]);
     return { keeperEnded };
   }
 

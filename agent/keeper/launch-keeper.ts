@@ -1,6 +1,6 @@
 /** Writes an attempt's folder and launches its keeper: detached, in a session of its own, with no pipe to the daemon. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ARGUMENT_BYTES_MAX } from '../../contract/limits.ts';
 
@@ -27,12 +27,11 @@ function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Everything that the keeper needs, complete before it exists. */
+/** Everything that the keeper needs, complete before it exists. The folder is there since the reserve. */
 export function writeAttemptFolder(
   { folder, cgroupPath = '' }: AttemptPlace,
   specification: LaunchSpecification,
 ): void {
-  mkdirSync(folder, { mode: 0o700 });
   const { command, shell } = specification;
   let commandArguments = ['-c', '--', command];
   if (Buffer.byteLength(command) > ARGUMENT_BYTES_MAX) {

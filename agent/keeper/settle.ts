@@ -4,7 +4,7 @@
  * Called for every open row at start-up, and when a keeper has ended; never while a keeper that we just launched may
  * still claim. No decision depends on a time-out.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isSameProcess } from '../process/identity.ts';
 import type { ExitRecord, StartedRecord } from './keeper-files.ts';
 import { claimForDaemon, isAliveHeld, readClaim, readExit, readFailed, readStarted } from './keeper-files.ts';
@@ -34,8 +34,8 @@ export function settleAttempt(context: SettleContext): Settlement {
   if (decided !== undefined) return decided;
   if (!context.isSameBoot) return { kind: 'lost', reason: 'the machine restarted while the command was open' };
 
-  // The daemon died between the commit and the launch: there is no keeper that could claim. Claim it in its place.
-  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+  // Made with the reserve, so somebody deleted it, and a keeper may hold on to what was deleted. Nobody re-runs on doubt (K2).
+  if (!existsSync(folder)) return { kind: 'lost', reason: "the command's folder was deleted from the agent's state" };
   const claim = readClaim(folder);
   if (claim.by === 'daemon' || (claim.by === 'nobody' && claimForDaemon(folder) === 'won')) return { kind: 'void' };
 

@@ -2,6 +2,8 @@
  * Waits, after a command's exit, for its reader to have written everything. Completion is the exit file, never the
  * end-of-file: a background child may hold the output for ever (R1), and the reader lags behind under load (C07).
  */
+import { closeSync, constants, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readTotals } from './read-totals.ts';
 
@@ -13,6 +15,19 @@ const HELD_MS_MAX = 2000;
 /** The reader is usually done within a few milliseconds; a look at the process table costs more than that. */
 const POLL_MS_FIRST = 2;
 const POLL_MS_MAX = 50;
+
+/**
+ * Whether the output has no reader any more: then nobody writes what was still in the pipe. The reader holds its end
+ * from before it is forked, so an open for writing fails only when it is gone.
+ */
+export function isReaderGone(folder: string): boolean {
+  try {
+    closeSync(openSync(join(folder, 'output'), constants.O_WRONLY | constants.O_NONBLOCK));
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENXIO';
+  }
+}
 
 export async function awaitDrain(
   folder: string,
@@ -29,7 +44,7 @@ export async function awaitDrain(
   let quietSince = began;
   while (!options.signal.aborted) {
     const totals = await readTotals(folder, options.segmentBytes);
-    if (totals.isDrained) return;
+    if (totals.isDrained || isReaderGone(folder)) return;
     const now = performance.now();
     const sinceExitMs = options.endedAgoMs + now - began;
     if (totals.total !== lastTotal) quietSince = now;

@@ -7,7 +7,7 @@ import type { OutputAnswer, OutputRequest } from '../../contract/wire/output.ts'
 import { waitAtMost } from '../commands/wait-at-most.ts';
 import type { CallRow } from '../journal/call-rows.ts';
 import { handleOf } from '../journal/call-rows.ts';
-import { awaitDrain } from '../output/await-drain.ts';
+import { awaitDrain, isReaderGone } from '../output/await-drain.ts';
 import { readBytes } from '../output/read-bytes.ts';
 import { readLastLine } from '../output/read-last-line.ts';
 import { readTotals } from '../output/read-totals.ts';
@@ -25,11 +25,10 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
   const found = findProcess(context, request);
   const folder = context.supervisor.folderOf(found.id, found.attempt);
   if (found.expiredTotal !== null) return receipt(context, request, found, found.expiredTotal);
-  // Queued behind other launches it has no folder yet, and so no output to speak of.
   if (!existsSync(folder)) {
-    // Lost with the machine while it was queued: nothing is on its way any more, and nothing was ever written.
+    // Somebody deleted it from the state: what was in it is not to be had any more.
     if (found.state !== 'open') return receipt(context, request, found, 0);
-    throw new CodedError('start_pending', 'the start is on its way; ask again');
+    throw new CodedError('start_pending', "the command's folder was deleted; its end is waited for");
   }
   const waitMs = request.waitMs ?? 0;
   if (request.from === undefined) await waitForEnd(context, found, waitMs);
@@ -47,6 +46,8 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
     });
     row = context.state.calls.require(found.id);
   }
+  // Asked before the totals are: a reader writes its last mark before it goes.
+  const isReaderLost = isReaderGone(folder);
   const totals = await readTotals(folder, segmentBytes);
   const exit = exitOf(row);
   const state = processStateOf(context, row);
@@ -59,8 +60,9 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
     ...(row.reason !== null && { reason: row.reason }),
     total: totals.total,
     dropped: totals.dropped.map(([from, to]) => [from, to]),
-    outputOpen: !totals.isDrained,
-    outputIncomplete: totals.isIncomplete,
+    outputOpen: !totals.isDrained && !isReaderLost,
+    // Its reader was killed, or failed: what it had not written yet is gone.
+    outputIncomplete: totals.isIncomplete || (hasEnded && !totals.isDrained && isReaderLost),
     lastLine: await readLastLine(folder, segmentBytes),
     ...(request.from !== undefined && { bytes: await bytesFrom(folder, request, request.from, segmentBytes) }),
     ...(request.view !== undefined &&

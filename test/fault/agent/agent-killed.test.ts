@@ -1,4 +1,6 @@
 /** The danger: the agent dies at any point of a start. The run log has at most one line, and the state is true. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CrashPoint } from '../../../agent/crash-points.ts';
 import {
@@ -49,7 +51,11 @@ describe('L01: an agent killed while a command runs, and restarted in the same b
     const request = startRequest(
       target,
       '1-call',
-      logged(folder, '1-call', 'echo before; sleep 1.5; echo after; exit 7'),
+      logged(
+        folder,
+        '1-call',
+        `echo before; while [ ! -e '${folder.root}/go' ]; do sleep 0.1; done; echo after; exit 7`,
+      ),
     );
     const started = await doomed.client.start(request);
     await doomed.kill();
@@ -60,6 +66,7 @@ describe('L01: an agent killed while a command runs, and restarted in the same b
     const attached = await agent.client.start(request);
     if (started.outcome === 'absent') throw new Error();
     expect(attached).toMatchObject({ outcome: 'attached', handle: started.handle, startedAt: started.startedAt });
+    writeFileSync(join(folder.root, 'go'), '');
     expect(await awaitEnd(agent.client, target, '1-call')).toMatchObject({
       state: 'exited',
       exit: { code: 7 },

@@ -237,3 +237,62 @@ test('K1: a void key that was past its retention runs once: its new attempt keep
   expect(await awaitEnd(third.client, target, '1-call')).toMatchObject({ exit: { code: 8 } });
   expect(countRuns(folder, '1-call')).toBe(1);
 });
+
+test("K2: a command whose folder is deleted from the agent's state is lost over a restart, and never runs again", async () => {
+  const folder = makeAgentFolder();
+  const doomed = await AgentProcess.start(folder);
+  const target = await doomed.target();
+  const request = startRequest(target, '1-call', logged(folder, '1-call', 'sleep 5'));
+  await doomed.client.start(request);
+  await doomed.kill();
+  rmSync(join(folder.state, 'commands', '1.1'), { recursive: true });
+  const agent = await AgentProcess.start(folder);
+  expect(await agent.client.probe(keyed(target, '1-call'))).toMatchObject({ state: 'lost' });
+  expect(await agent.client.start(request)).toMatchObject({ outcome: 'attached', state: 'lost' });
+  expect(countRuns(folder, '1-call')).toBe(1);
+});
+
+test('D03, C06: a killed reader does not hold the answer: it comes at once and says that output is missing', async () => {
+  const folder = makeAgentFolder();
+  const agent = await AgentProcess.start(folder);
+  const target = await agent.target();
+  await agent.client.start(startRequest(target, '3-call', "trap '' PIPE; echo before; sleep 1; exit 3"));
+  await agent.client.output({ ...keyed(target, '3-call'), from: 0, waitMs: 5000 });
+  // The reader's shell and its `head`: in the keeper's session, and neither the keeper nor the command.
+  const keeper = Number(/^keeper (\d+)/.exec(readFileSync(join(folder.state, 'commands/1.1/claim'), 'utf8'))?.[1]);
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '-s', String(keeper)], { encoding: 'utf8' });
+  const readers = stdout
+    .split(/\s+/)
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== keeper);
+  expect(readers.length).toBeGreaterThan(0);
+  for (const pid of readers) process.kill(pid, 'SIGKILL');
+  const began = performance.now();
+  const end = await awaitEnd(agent.client, target, '3-call');
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(end).toMatchObject({ exit: { code: 3 }, outputIncomplete: true, text: 'before\n' });
+});
+
+test('B02: keepers that hang before their commands keep no other command from starting', async () => {
+  const folder = makeAgentFolder();
+  const gate = new GatedKeeper(folder.root, 'after-claim');
+  // Only keys of the hanging kind meet the gate.
+  const script = readFileSync(gate.script, 'utf8');
+  writeFileSync(
+    gate.script,
+    script
+      .replace('read -r here', 'grep -q hang launch && read -r here')
+      .replace('; printf \'%s\\n\' "$here"', ' && printf \'%s\\n\' "$here"')
+      .replace('; read -r _ <', ' && read -r _ <'),
+  );
+  const agent = await AgentProcess.start(folder, { env: gate.env });
+  const target = await agent.target();
+  for (let number = 1; number <= 8; number++) {
+    const hanging = startRequest(target, `${number}-hang`, ': hang', { waitMs: 0 });
+    await agent.client.start(hanging).catch(() => undefined);
+  }
+  const began = performance.now();
+  await agent.client.start(startRequest(target, '9-other', 'echo out', { waitMs: 15_000 }));
+  expect((await awaitEnd(agent.client, target, '9-other')).text).toBe('out\n');
+  expect(performance.now() - began).toBeLessThan(12_000);
+});

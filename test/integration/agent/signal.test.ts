@@ -79,3 +79,21 @@ test('A07: a process of another chat can not be signalled: it is unknown', async
   const foreign = { target, chatId: 'chat-9' as never, handle, id: 'x', signal: 'SIGTERM' as const };
   await expect(agent.client.signal(foreign)).rejects.toMatchObject({ code: 'unknown_process' });
 });
+
+test('K6: a sending that is fenced before it comes sends nothing, also after a restart; one that was sent is told', async () => {
+  const { folder, agent, target, send, printed } = await running(COUNTING);
+  await printed('up');
+  const fence = (id: string) => agent.client.cancel({ ...keyed(target, id), mode: 'fence' });
+  expect(await send('SIGUSR1', '2-signal.a')).toMatchObject({ outcome: 'sent' });
+  expect(await fence('2-signal.a')).toMatchObject({ state: 'fenced' });
+  expect(await send('SIGUSR1', '2-signal.a')).toMatchObject({ outcome: 'repeated' });
+  expect(await fence('2-signal.b')).toMatchObject({ state: 'fenced' });
+  await expect(send('SIGUSR1', '2-signal.b')).rejects.toMatchObject({ code: 'canceled', field: 'id' });
+  await agent.kill();
+  const next = await AgentProcess.start(folder);
+  const { chatId } = keyed(target, '1-call');
+  const again = { target: await next.target(), chatId, handle: 'p1' as never, signal: 'SIGUSR1' as const };
+  await expect(next.client.signal({ ...again, id: '2-signal.b' })).rejects.toMatchObject({ code: 'canceled' });
+  const { text } = await awaitEnd(next.client, again.target, '1-call');
+  expect(text.match(/got usr1/g)).toHaveLength(1);
+});

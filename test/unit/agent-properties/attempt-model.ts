@@ -11,7 +11,6 @@ import { readIdentity } from '../../../agent/process/identity.ts';
 /** In order. `exec` releases the child's hold of `alive`; `end` is the command's end; `leave` the keeper's. */
 export const OPERATIONS = [
   'reserve',
-  'folder',
   'launch',
   'alive',
   'hold',
@@ -124,8 +123,6 @@ export class ModelledAttempt {
   #isDoing(operation: Operation): boolean {
     switch (operation) {
       case 'reserve':
-        return true;
-      case 'folder':
         mkdirSync(this.folder);
         return true;
       case 'launch':

@@ -81,6 +81,40 @@ describe('a turn on paper', () => {
   });
 });
 
+describe('what a turn waits for, and what became known later', () => {
+  const retry = (attempt: number, code: string, text: string) =>
+    event({ type: 'retry', attempt, code, message: text, retryInMs: 12_000 });
+
+  test('says once that the provider is busy, and for how long it is waited', async () => {
+    const { err, printer } = printTo(false);
+    await printer.event(retry(1, 'model_rate_limited', 'fake-provider: 429 Too Many Requests'));
+    const next = beating({}, { activityId: '1', type: 'generateStep', attempt: 2, lastFailure: '429' });
+    printer.pending([next]);
+    expect(err.text).toBe('! the provider is busy, trying again in 12 s\n');
+    printer.pending([{ ...next, attempt: 3 }]);
+    expect(err.text).toContain('the model, attempt 3');
+  });
+
+  test('tells why another failure of the model is tried again', async () => {
+    const { err, printer } = printTo(false);
+    await printer.event(retry(1, 'model_unavailable', 'the stream broke off.'));
+    expect(err.text).toBe('! the stream broke off, trying again in 12 s\n');
+  });
+
+  test('shows a note line by line, without control characters', async () => {
+    const { err, printer } = printTo(false);
+    await printer.event(event({ type: 'note', key: '2-a', text: 'more is known\nexit 3\u001b[2J' }));
+    expect(err.text).toMatch(/^! more is known\n! exit 3[^\u001b]*\n$/);
+  });
+
+  test('shows a signal that was sent as done', async () => {
+    const { err, printer } = printTo(false);
+    const sent = call('exited', { summary: 'process_signal p3 SIGTERM', evidence: { code: 'signalled' } });
+    await printer.event(event({ type: 'call', call: sent }));
+    expect(err.text).toMatch(/^✓ process_signal p3 SIGTERM · sent/);
+  });
+});
+
 describe('a turn on a terminal', () => {
   test('keeps a live line for a running call, no wider than the terminal, without control characters of the command', async () => {
     const { err, printer } = printTo(true);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TOOLS, parseToolArguments } from '../../../activities/model/tools.ts';
+import { SIGNALS } from '../../../contract/signals.ts';
 
 describe('process_output', () => {
   test.each([
@@ -42,9 +43,30 @@ describe('process_list', () => {
   });
 });
 
+describe('process_signal', () => {
+  test.each([
+    ['{"handle":"p7","signal":"SIGTERM"}', 'SIGTERM'],
+    ['{"handle":"p7","signal":"kill"}', 'SIGKILL'],
+    ['{"handle":"p7","signal":" Sigusr1 "}', 'SIGUSR1'],
+  ])('takes %s', (text, signal) => {
+    expect(parseToolArguments('process_signal', text).request).toEqual({ verb: 'signal', handle: 'p7', signal });
+  });
+
+  test('B08: an unknown signal is refused by name, and the known ones are told', () => {
+    for (const signal of ['"SIGNONSENSE"', '"SIGSEGV"', '9', 'null', '""']) {
+      const { fault } = parseToolArguments('process_signal', `{"handle":"p7","signal":${signal}}`);
+      expect(fault).toBe(`signal ${signal} can't be sent; give one of ${SIGNALS.join(', ')}`);
+    }
+    expect(parseToolArguments('process_signal', '{}').fault).toMatch(/^handle is missing; signal is missing; give one/);
+    expect(parseToolArguments('process_signal', '{"handle":"../p7","signal":"SIGTERM"}').fault).toMatch(/not a handle/);
+  });
+});
+
 test('each tool that a model is told of takes arguments, and no other does', () => {
   for (const { name } of TOOLS) expect(parseToolArguments(name, '{"x":1}').fault).toMatch(/unknown field "x"/);
-  expect(parseToolArguments('bash', '{}').fault).toMatch(/the tools are: execute, process_output, process_list$/);
+  expect(parseToolArguments('bash', '{}').fault).toMatch(
+    /the tools are: execute, process_output, process_list, process_signal$/,
+  );
 });
 
 test('R15, R16, R19, R20: the text of execute says unit, default and limit, standard input, workdir and environment', () => {

@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { countRuns, logged } from '../../fixtures/agent-process.ts';
+import { TurnOperations } from '../../fixtures/turn-operations.ts';
+import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
+
+async function openHeldTurn() {
+  const whole = await Whole.open();
+  const go = join(whole.folder.root, 'go');
+  const command = logged(whole.folder, 'held', `until [ -e '${go}' ]; do sleep 0.1; done; exit 3`);
+  const turn = await whole.startTurn([commands({ held: command }), DONE]);
+  await turn.running('held');
+  const operations = await TurnOperations.open({ chatId: whole.chatId, turn: turn.turn });
+  const { key } = await turn.call('held');
+  return { whole, turn, operations, key, release: () => writeFileSync(go, '') };
+}
+
+test('E07: pausing, unpausing and resetting its activity leaves the command alone, and the result is right', async () => {
+  const { whole, turn, operations, key, release } = await openHeldTurn();
+  await operations.pauseActivity(key);
+  await turn.until('its attempt has let go', async () => {
+    const { raw } = await operations.handle.describe();
+    return raw.pendingActivities?.some(({ activityId, paused }) => activityId === key && paused);
+  });
+  await operations.unpauseActivity(key);
+  const attached = await turn.until('a later attempt tells of the command', async () => {
+    const pending = (await turn.pending()).find(({ activityId }) => activityId === key);
+    return pending !== undefined && pending.attempt > 1 && pending.heartbeat?.phase === 'running' && pending;
+  });
+  await operations.resetActivity(key);
+  await turn.until('the reset attempt has ended', async () => {
+    const starts = whole.proxy.of('start', key).length;
+    return starts > attached.attempt;
+  });
+  release();
+  expect(await turn.result()).toMatchObject({ state: 'completed', calls: 1 });
+  expect(await turn.call('held')).toMatchObject({ status: 'exited', exitCode: 3 });
+  expect(whole.proxy.of('cancel')).toEqual([]);
+  expect(countRuns(whole.folder, 'held')).toBe(1);
+});
+
+test('E07: a pause followed by an interrupt ends with the kill, within the grace', async () => {
+  const { whole, turn, operations, key } = await openHeldTurn();
+  await operations.pauseActivity(key);
+  await turn.until('it is paused', async () => {
+    const { raw } = await operations.handle.describe();
+    return raw.pendingActivities?.some(({ activityId, paused }) => activityId === key && paused);
+  });
+  await operations.interrupt();
+  expect((await turn.result()).state).toBe('interrupted');
+  expect(await turn.call('held')).toMatchObject({ status: 'canceled', evidence: { code: 'killed' } });
+  expect(countRuns(whole.folder, 'held')).toBe(1);
+});

@@ -1,0 +1,94 @@
+import { createConnection } from 'node:net';
+import { expect, test } from 'vitest';
+import { countRuns, logged } from '../../fixtures/agent-process.ts';
+import { freePort } from '../../fixtures/free-port.ts';
+import { TurnOperations } from '../../fixtures/turn-operations.ts';
+import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
+
+function isPortTaken(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' });
+    socket.once('connect', () => (socket.destroy(), resolve(true)));
+    socket.once('error', () => resolve(false));
+  });
+}
+
+test('G01, G04, R4, R5: a stopped command is gone with its port, each call has its one result, and the next turn is accepted from another client', async () => {
+  const whole = await Whole.open();
+  const { chatId } = whole;
+  const port = await freePort();
+  const server = `'${process.execPath}' -e 'require("http").createServer().listen(${port}, "127.0.0.1", () => console.log("listening"))'`;
+  const steps = [
+    commands({
+      done: logged(whole.folder, 'done', 'echo ready'),
+      server: logged(whole.folder, 'server', `sh -c "exec ${server.replaceAll('"', '\\"')}"`),
+      behind: { command: logged(whole.folder, 'behind', 'sleep 300'), background: true },
+    }),
+    DONE,
+  ];
+  const first = await whole.startTurn(steps);
+  const { key } = await first.running('server', 'listening').then(() => first.call('server'));
+  await first.until('the others have their results', async () => {
+    const [done, , behind] = await first.calls();
+    return done?.status === 'exited' && behind?.status === 'detached';
+  });
+  expect(await isPortTaken(port)).toBe(true);
+
+  const operations = await TurnOperations.open({ chatId, turn: first.turn });
+  await operations.interrupt();
+  expect(await first.result()).toMatchObject({ state: 'interrupted', calls: 3 });
+  expect(await isPortTaken(port)).toBe(false);
+  expect((await first.calls()).map(({ status, result }) => [status, result !== undefined])).toEqual([
+    ['exited', true],
+    ['canceled', true],
+    ['detached', true],
+  ]);
+  expect((await first.call('server')).result?.text).toContain('listening');
+  const behind = await first.call('behind');
+  expect(behind.result?.text).toContain(behind.handle);
+  const processes = await whole.agent.client.list({ target: await whole.agent.target(), chatId, onlyOpen: true });
+  expect(processes.processes.map(({ handle }) => handle)).toEqual([behind.handle]);
+
+  // The scripted model refuses a history in which a call lacks exactly one result.
+  const second = await whole.startTurn([commands({ server: logged(whole.folder, 'server', server) }), DONE]);
+  await second.running('server', 'listening');
+  expect((await second.call('server')).key).not.toBe(key);
+  await (await TurnOperations.open({ chatId, turn: second.turn })).interrupt();
+  await second.result();
+  expect([countRuns(whole.folder, 'server'), countRuns(whole.folder, 'behind')]).toEqual([2, 1]);
+});
+
+test('E08: a silent command many heartbeat time-outs long has one attempt, and an interrupt ends it within 5 s', async () => {
+  const whole = await Whole.open();
+  const turn = await whole.startTurn([commands({ silent: logged(whole.folder, 'silent', 'sleep 300') }), DONE], {
+    timings: { heartbeatTimeoutMs: 1500 },
+  });
+  const running = await turn.running('silent');
+  await turn.until('six heartbeat time-outs have passed', () => Date.now() - running.scheduledMs > 6 * 1500);
+  expect((await turn.running('silent')).attempt).toBe(1);
+  const operations = await TurnOperations.open({ chatId: whole.chatId, turn: turn.turn });
+  const askedAtMs = performance.now();
+  await operations.interrupt();
+  expect((await turn.result()).state).toBe('interrupted');
+  expect(performance.now() - askedAtMs).toBeLessThan(5000);
+  expect(await turn.call('silent')).toMatchObject({ status: 'canceled', evidence: { code: 'killed' } });
+  expect((await turn.execution('silent')).attempt).toBe(1);
+  expect(countRuns(whole.folder, 'silent')).toBe(1);
+});
+
+test('what the model had written when it was interrupted stays, and the next turn goes on from there', async () => {
+  const whole = await Whole.open();
+  const text = Array.from({ length: 60 }, (_, index) => `sentence ${index}. `).join('');
+  const turn = await whole.startTurn([{ text }, DONE], { delayMs: 200 });
+  const { store, chatId } = whole;
+  await turn.until('some text is shown', async () =>
+    (await store.readEvents({ chatId, after: 0, limit: 1000 })).some(({ type }) => type === 'part'),
+  );
+  await (await TurnOperations.open({ chatId, turn: turn.turn })).interrupt();
+  expect((await turn.result()).state).toBe('interrupted');
+  const kept = (await store.loadConversation(chatId)).at(-1);
+  expect(kept).toMatchObject({ role: 'assistant' });
+  expect(kept?.text).not.toBe('');
+  expect(text.startsWith(kept?.text ?? '-')).toBe(true);
+  expect((await (await whole.startTurn([DONE])).result()).state).toBe('completed');
+});
