@@ -12,7 +12,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/tidy.test.ts'],
+          include: ['test/unit/**/*.test.ts', 'test/tidy.test.ts'],
           testTimeout: 20_000,
         },
       },
@@ -20,7 +20,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/fault/**/*.test.ts', 'test/replay/**/*.test.ts'],
+          include: ['contract', 'integration', 'fault', 'replay'].map((layer) => `test/${layer}/**/*.test.ts`),
           globalSetup: ['test/global-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -66,7 +66,10 @@ export function buildOpenApi(): object {
       },
     },
   ]);
-  const codes = Object.entries(FAILURES).map(([code, { kind, status, nextStep }]) => [code, { kind, status, nextStep }]);
+  const codes = Object.entries(FAILURES).map(([code, { kind, status, nextStep }]) => [
+    code,
+    { kind, status, nextStep },
+  ]);
   return {
     openapi: '3.1.0',
     info: {

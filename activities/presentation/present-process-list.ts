@@ -7,9 +7,11 @@ type Process = ListAnswer['processes'][number];
 
 /** One line a process: handle, state, how long, command; then how many, and how to go on. */
 export function presentProcessList(
-  { processes, next }: Pick<ListAnswer, 'processes' | 'next'>,
+  { processes: listed, next }: Pick<ListAnswer, 'processes' | 'next'>,
   { includeEnded }: { readonly includeEnded: boolean },
 ): string {
+  // What never ran (a fence, a failed start) is no process.
+  const processes = listed.filter(({ handle }) => handle !== undefined);
   const state = includeEnded ? '' : processes.length === 1 ? ' that has not ended' : ' that have not ended';
   const noun = processes.length === 1 ? 'process' : 'processes';
   const order = processes.length > 1 ? ', oldest first' : '';
@@ -19,7 +21,7 @@ export function presentProcessList(
 }
 
 function presentProcess(process: Process): string {
-  const { handle = '-', command, background } = process;
+  const { handle, command, background } = process;
   const kind = background ? ' (background)' : '';
   return `${handle}  ${presentState(process)}${kind}  $ ${firstLine(command, COMMAND_CHARACTERS_MAX)}`;
 }

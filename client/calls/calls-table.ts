@@ -2,13 +2,13 @@ import { formatDuration } from '../watch/format-time.ts';
 import { plainLine } from '../watch/screen.ts';
 import type { CollectedCalls, CallLine } from './collect-calls.ts';
 
-/** The widest that a column of free text gets; the terminal cuts the rest. */
-const TEXT_CHARACTERS = 48;
+/** The widest that a column of free text gets, so that both and the rest fit a terminal. */
+const TEXT_CHARACTERS = 36;
 
 /** Calls as a table, and below it what is stuck, one line each. */
 export function callsTable({ calls, notes }: CollectedCalls): string {
   if (calls.length === 0) return ['no calls', ...notes.map((note) => `! ${note}`)].join('\n');
-  const head = ['KEY', 'STATUS', 'TIME', 'TRY', 'HANDLE', 'AGENT', 'CHAT', 'CALL', 'LAST LINE'];
+  const head = ['KEY', 'STATUS', 'TIME', 'TRY', 'HANDLE', 'CALL', 'LAST LINE', 'CHAT', 'AGENT'];
   const rows = calls.map(cells);
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const lines = [head, ...rows].map((row) =>
@@ -29,10 +29,10 @@ function cells(call: CallLine): string[] {
     call.timeMs === undefined ? '' : formatDuration(call.timeMs),
     call.attempt === undefined ? '' : String(call.attempt),
     call.handle ?? '',
-    call.agentId,
-    call.chatId,
     cut(call.summary),
     cut(call.lastLine ?? ''),
+    call.chatId,
+    call.agentId,
   ];
 }
 

@@ -139,7 +139,7 @@ function notesOf({ chatId, turn, isRunning, calls, pending }: SeenTurn): string[
     ...(calls === undefined ? [`${name}: no turn worker answers`] : []),
     ...(model === undefined || model.attempt === 1
       ? []
-      : [`${name}: the model is asked for the ${model.attempt}th time: ${model.lastFailure ?? 'no reason known'}`]),
+      : [`${name}: the model, attempt ${model.attempt}: ${model.lastFailure ?? 'no reason known'}`]),
   ];
 }
 

@@ -12,7 +12,7 @@ import type { StageFolder } from '../dev/stage-folder.ts';
 import { findLatestTurn } from '../run/latest-turn.ts';
 import { Leaving } from '../run/leaving.ts';
 import { timeOfDay } from '../watch/format-time.ts';
-import { Screen } from '../watch/screen.ts';
+import { cutToWidth, Screen } from '../watch/screen.ts';
 
 interface CallsFlags {
   readonly stuck: boolean;
@@ -93,5 +93,11 @@ function show(seen: CollectedCalls, flags: CallsFlags, screen: Screen): void {
     flags.stuck && seen.calls.length === 0 && seen.notes.length === 0 ? 'nothing is stuck' : callsTable(seen);
   if (flags.watch && screen.isLive)
     screen.block([`${timeOfDay()}  (Ctrl-C ends the watching only)`, ...table.split('\n')]);
-  else process.stdout.write(`${table}\n`);
+  else process.stdout.write(`${table.split('\n').map(fitted).join('\n')}\n`);
+}
+
+/** On a terminal a row has one line; what is said of a stuck call is not cut. */
+function fitted(line: string): string {
+  const { isTTY, columns } = process.stdout;
+  return isTTY && !line.startsWith('!') ? cutToWidth(line, columns) : line;
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { CodedError } from '../../contract/failures.ts';
 import { ensureStage } from '../dev/ensure-stage.ts';
-import { forgetKept } from '../dev/stage-users.ts';
+import { forgetKept, isKept } from '../dev/stage-users.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
 import { findLiveRecord } from '../dev/stage-record.ts';
@@ -143,7 +143,7 @@ function showStatus(folder: StageFolder, isJson: boolean): number {
     return 1;
   }
   const lines = [
-    `${live.state} since ${timeOfDay(live.startedAt)} for ${folder.workspace} (supervisor pid ${live.supervisor.pid}${live.endsWhenUnused ? ', ends when unused' : ''})`,
+    `${live.state} since ${timeOfDay(live.startedAt)} for ${folder.workspace} (supervisor pid ${live.supervisor.pid}${live.endsWhenUnused && !isKept(folder) ? ', ends when unused' : ''})`,
     ...live.pieces.map(
       ({ name, process, isOurs }) => `  ${name.padEnd(15)} pid ${process.pid}${isOurs ? '' : ', not started by us'}`,
     ),

@@ -4,12 +4,14 @@
  * holds nothing for ever.
  */
 import { randomUUID } from 'node:crypto';
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isRunning, ourIdentity, processIdentitySchema } from './process-identity.ts';
 import type { StageFolder } from './stage-folder.ts';
 import { readJson, writeJson } from './write-json.ts';
+
+const KEPT = 'kept.json';
 
 const userSchema = z.object({
   process: processIdentitySchema,
@@ -32,13 +34,17 @@ export function beginUse(folder: StageFolder): StageUse {
   writeJson(file, { process });
   return {
     follow: (workflowId) => writeJson(file, { process, workflowId }),
-    keep: () => writeJson(join(folder.users, 'kept.json'), { process, isKept: true }),
+    keep: () => writeJson(join(folder.users, KEPT), { process, isKept: true }),
     end: () => rmSync(file, { force: true }),
   };
 }
 
+export function isKept(folder: StageFolder): boolean {
+  return existsSync(join(folder.users, KEPT));
+}
+
 export function forgetKept(folder: StageFolder): void {
-  rmSync(join(folder.users, 'kept.json'), { force: true });
+  rmSync(join(folder.users, KEPT), { force: true });
 }
 
 /** True while anybody needs the stage; forgets those who don't any more. */

@@ -48,7 +48,7 @@ export class Screen {
     if (!this.isLive || !this.#isAtLineStart) return;
     this.#erase();
     const columns = this.#err.columns ?? 80;
-    for (const line of lines) this.#err.write(`${fit(line, columns - 1)}\n`);
+    for (const line of lines) this.#err.write(`${cutToWidth(line, columns - 1)}\n`);
     this.#drawn = lines.length;
   }
 
@@ -74,7 +74,7 @@ export function plainLine(text: string): string {
 const OUR_STYLES = /(\u001b\[[0-9;]*m)/;
 
 /** Cut to the width of the terminal; wide characters count twice, and so may some narrow ones: too short is harmless. */
-function fit(line: string, columns: number): string {
+export function cutToWidth(line: string, columns: number): string {
   let width = 0;
   let fitted = '';
   // Escape sequences of our own styles take no room.

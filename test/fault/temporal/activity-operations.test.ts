@@ -5,6 +5,9 @@ import { countRuns, logged } from '../../fixtures/agent-process.ts';
 import { TurnOperations } from '../../fixtures/turn-operations.ts';
 import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
 
+/** `PENDING_ACTIVITY_STATE_PAUSED` of Temporal's API: nobody is at it any more. */
+const PAUSED = 4;
+
 async function openHeldTurn() {
   const whole = await Whole.open();
   const go = join(whole.folder.root, 'go');
@@ -21,7 +24,7 @@ test('E07: pausing, unpausing and resetting its activity leaves the command alon
   await operations.pauseActivity(key);
   await turn.until('its attempt has let go', async () => {
     const { raw } = await operations.handle.describe();
-    return raw.pendingActivities?.some(({ activityId, paused }) => activityId === key && paused);
+    return raw.pendingActivities?.some(({ activityId, state }) => activityId === key && state === PAUSED);
   });
   await operations.unpauseActivity(key);
   const attached = await turn.until('a later attempt tells of the command', async () => {

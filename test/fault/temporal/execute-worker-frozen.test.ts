@@ -7,7 +7,11 @@ test('E05: an attempt that is frozen and goes on after its successor began chang
   const whole = await Whole.open();
   const frozen = whole.worker('execute-worker');
   const go = `${whole.folder.root}/go`;
-  const command = logged(whole.folder, 'once', `echo begin; until [ -e '${go}' ]; do sleep 0.1; done; echo end; exit 3`);
+  const command = logged(
+    whole.folder,
+    'once',
+    `echo begin; until [ -e '${go}' ]; do sleep 0.1; done; echo end; exit 3`,
+  );
   const turn = await whole.startTurn([commands({ once: command }), DONE]);
   const first = await turn.running('once', 'begin');
   frozen.signal('SIGSTOP');

@@ -47,5 +47,6 @@ test('a lone trailing & is stripped and means background (R18)', () => {
 });
 
 test('an & that belongs to something else stays where it is', () => {
-  for (const command of KEPT) expect(stripTrailingAmpersand(command), command).toEqual({ command, isBackground: false });
+  for (const command of KEPT)
+    expect(stripTrailingAmpersand(command), command).toEqual({ command, isBackground: false });
 });
