@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { AgentError } from '../agent-client/agent-errors.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';
+import { targetOf } from '../agent-client/read-answer.ts';
 import type { SignalProcessInput } from '../contract/activity-interfaces.ts';
 import type { CallOutcome } from '../contract/calls.ts';
 import { sendingIdOf } from '../contract/execution-key.ts';
@@ -31,8 +32,11 @@ export async function fenceSending(client: AgentClient, input: SignalProcessInpu
   const { chatId, nonce, target } = input;
   const { cancellationSignal: signal } = Context.current();
   try {
-    await client.cancel({ target, chatId, key: sendingIdOf(input), nonce, mode: 'fence' }, { signal });
-    return await askToSend(client, input);
+    const fence = await client.cancel({ target, chatId, key: sendingIdOf(input), nonce, mode: 'fence' }, { signal });
+    if (fence.state === 'fenced') return await askToSend(client, input);
+    // No fence was set, so asking could send it: the agent keeps nothing of calls that are so old.
+    const detail = "The agent's record of this call is older than what it keeps";
+    return presentRefusedSignal({ status: 'unknown', code: 'expired', detail, target: targetOf(fence) }, input.request);
   } catch (error) {
     return refusedOutcome(error, input);
   }

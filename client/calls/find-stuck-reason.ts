@@ -47,6 +47,9 @@ const ATTEMPTS_MAX = 5;
 export function findStuckReason(seen: Observation, nowMs: number): StuckReason | undefined {
   const { status, pending, workflow, hasTurnWorker, createdMs } = seen;
   if (isResolved(status)) return undefined;
+  if (workflow === 'closed' && status === 'cancel_requested') {
+    return { code: 'cancel_requested', text: 'its turn has moved on; a settle goes on asking its agent for its end' };
+  }
   if (workflow === 'closed') {
     return { code: 'turn_closed', text: 'its turn has ended without a result for it: it was terminated, or reset' };
   }

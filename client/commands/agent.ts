@@ -11,6 +11,10 @@ export function addAgentCommand(program: Command, setExitCode: (code: number) =>
     .allowExcessArguments()
     .argument('[words...]')
     .action(async (words: string[]) => {
+      if (words[0] === 'retire') {
+        const { retireMain } = await import('./retire.ts');
+        return setExitCode(await retireMain(words.slice(1)));
+      }
       // Loaded here only: the command line must not cost what the daemon costs, nor the other way round.
       const { agentMain } = await import('../../agent/main.ts');
       setExitCode(await agentMain(withState(words)));

@@ -1,4 +1,4 @@
-/** `latchkey call show|output|cancel KEY`: one call in full, its bytes, its end. */
+/** `latchkey call show|output|cancel|resolve KEY`: one call in full, its bytes, its end. */
 import type { Command } from 'commander';
 import { isResolved } from '../../contract/calls.ts';
 import { CodedError } from '../../contract/failures.ts';
@@ -12,6 +12,7 @@ import { writeOutput } from '../calls/write-output.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StoredCall } from '../open-store.ts';
 import { Leaving } from '../run/leaving.ts';
+import { addCallResolveCommand } from './call-resolve.ts';
 import { formatDuration } from '../watch/format-time.ts';
 
 interface CallFlags {
@@ -53,6 +54,7 @@ export function addCallCommand(program: Command, setExitCode: (code: number) => 
   verb(call, 'cancel', 'stop its command; one that has not started never will')
     .option('--grace-seconds <N>', 'between TERM and KILL', Number)
     .action(act(setExitCode, cancel));
+  addCallResolveCommand(call, setExitCode);
 }
 
 function verb(call: Command, name: string, description: string): Command {

@@ -24,17 +24,17 @@ test('E07: pausing, unpausing and resetting its activity leaves the command alon
   await operations.pauseActivity(key);
   await turn.until('its attempt has let go', async () => {
     const { raw } = await operations.handle.describe();
-    return raw.pendingActivities?.some(({ activityId, state }) => activityId === key && state === PAUSED);
+    return raw.pendingActivities?.some(({ activityId, state }) => activityId === key && Number(state) === PAUSED);
   });
   await operations.unpauseActivity(key);
-  const attached = await turn.until('a later attempt tells of the command', async () => {
+  await turn.until('the next attempt tells of the command', async () => {
     const pending = (await turn.pending()).find(({ activityId }) => activityId === key);
-    return pending !== undefined && pending.attempt > 1 && pending.heartbeat?.phase === 'running' && pending;
+    return pending !== undefined && pending.attempt > 1 && pending.heartbeat?.phase === 'running';
   });
+  const starts = whole.proxy.of('start', key).length;
   await operations.resetActivity(key);
-  await turn.until('the reset attempt has ended', async () => {
-    const starts = whole.proxy.of('start', key).length;
-    return starts > attached.attempt;
+  await turn.until('the attempt after the reset asks for the command', () => {
+    return whole.proxy.of('start', key).length > starts;
   });
   release();
   expect(await turn.result()).toMatchObject({ state: 'completed', calls: 1 });

@@ -58,12 +58,15 @@ test('G01, G04, R4, R5: a stopped command is gone with its port, each call has i
   expect([countRuns(whole.folder, 'server'), countRuns(whole.folder, 'behind')]).toEqual([2, 1]);
 });
 
-test('E08: a silent command many heartbeat time-outs long has one attempt, and an interrupt ends it within 5 s', async () => {
+test('E08, R24: a silent command many heartbeat time-outs long has one attempt, also while its agent is slow, and an interrupt ends it within 5 s', async () => {
   const whole = await Whole.open();
   const turn = await whole.startTurn([commands({ silent: logged(whole.folder, 'silent', 'sleep 300') }), DONE], {
     timings: { heartbeatTimeoutMs: 1500 },
   });
   const running = await turn.running('silent');
+  whole.agent.child.kill('SIGSTOP');
+  await turn.until('three heartbeat time-outs have passed', () => Date.now() - running.scheduledMs > 3 * 1500);
+  whole.agent.child.kill('SIGCONT');
   await turn.until('six heartbeat time-outs have passed', () => Date.now() - running.scheduledMs > 6 * 1500);
   expect((await turn.running('silent')).attempt).toBe(1);
   const operations = await TurnOperations.open({ chatId: whole.chatId, turn: turn.turn });
@@ -72,7 +75,8 @@ test('E08: a silent command many heartbeat time-outs long has one attempt, and a
   expect((await turn.result()).state).toBe('interrupted');
   expect(performance.now() - askedAtMs).toBeLessThan(5000);
   expect(await turn.call('silent')).toMatchObject({ status: 'canceled', evidence: { code: 'killed' } });
-  expect((await turn.execution('silent')).attempt).toBe(1);
+  // The value of a completed activity, not a failed or cancelled one.
+  expect(await turn.execution('silent')).toMatchObject({ attempt: 1, end: 'completed' });
   expect(countRuns(whole.folder, 'silent')).toBe(1);
 });
 
@@ -91,4 +95,27 @@ test('what the model had written when it was interrupted stays, and the next tur
   expect(kept?.text).not.toBe('');
   expect(text.startsWith(kept?.text ?? '-')).toBe(true);
   expect((await (await whole.startTurn([DONE])).result()).state).toBe('completed');
+});
+
+test('R26 part: messages that were queued while a turn ran are kept by its interrupt, and answered once, in order', async () => {
+  const whole = await Whole.open();
+  const { store, chatId } = whole;
+  const first = await whole.startTurn([commands({ long: logged(whole.folder, 'long', 'sleep 300') }), DONE]);
+  await first.running('long');
+  for (const clientMessageId of ['m2', 'm3']) {
+    await store.enqueueUserMessage({ chatId, clientMessageId, text: clientMessageId });
+  }
+  await (await TurnOperations.open({ chatId, turn: first.turn })).interrupt();
+  expect((await first.result()).state).toBe('interrupted');
+  expect((await (await whole.startTurn([DONE])).result()).state).toBe('completed');
+  const said = (await store.loadConversation(chatId)).map(({ role, text }) => `${role}: ${text}`);
+  expect(said).toEqual([
+    'user: message 1',
+    'assistant: I run something.',
+    'user: m2',
+    'user: m3',
+    'user: message 2',
+    'assistant: Done.',
+  ]);
+  expect(countRuns(whole.folder, 'long')).toBe(1);
 });

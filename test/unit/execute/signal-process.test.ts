@@ -127,8 +127,10 @@ describe('cancelCall of a signal', () => {
   });
 
   test('K7: asks nothing that could send while the fence is not there', async () => {
-    const { agent, fence } = await prepare(() => 'cut');
-    await expect(fence()).rejects.toMatchObject({ type: 'agent_unreachable' });
-    expect(agent.requests.map(({ verb }) => verb)).toEqual(['cancel']);
+    const cut = await prepare(() => 'cut');
+    await expect(cut.fence()).rejects.toMatchObject({ type: 'agent_unreachable' });
+    const old = await prepare(byVerb({ cancel: answer({ state: 'expired' }) }));
+    expect(await old.fence()).toMatchObject({ status: 'unknown', evidence: { code: 'expired' } });
+    for (const { agent } of [cut, old]) expect(agent.requests.map(({ verb }) => verb)).toEqual(['cancel']);
   });
 });
