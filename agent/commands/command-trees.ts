@@ -39,9 +39,9 @@ export class CommandTrees {
     return `${this.#options.state.agentId}/${handleOf(callId)}`;
   }
 
-  /** TERM, grace, KILL of a running command's tree; joins a kill that is under way. */
-  async kill(live: LiveCommand, cause: KillCause, graceMs: number): Promise<KillTreeResult> {
-    const killAtMs = performance.now() + graceMs;
+  /** TERM, grace, KILL of a running command's tree, or KILL at once; joins a kill that is under way. */
+  async kill(live: LiveCommand, cause: KillCause, graceMs: number | undefined): Promise<KillTreeResult> {
+    const killAtMs = performance.now() + (graceMs ?? 0);
     // A second TERM would disturb the clean-up that the first one began. Only who is in more of a hurry sends another.
     if (live.killing !== undefined && live.killing.killAtMs <= killAtMs) return live.killing.result;
     const root = this.#liveRoot(live);
@@ -66,7 +66,7 @@ export class CommandTrees {
 
   /** Sends one signal as somebody asked; returns how many processes it reached. */
   async signal(live: LiveCommand, signal: NodeJS.Signals): Promise<number> {
-    if (signal === 'SIGKILL') return (await this.kill(live, 'signal', 0)).signalled;
+    if (signal === 'SIGKILL') return (await this.kill(live, 'signal', undefined)).signalled;
     const root = this.#liveRoot(live);
     if (root === undefined) return 0;
     const signals = new TreeSignals(root.leader, recordInto(live, 'signal'));

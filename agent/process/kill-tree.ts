@@ -16,8 +16,8 @@ import { TreeSignals } from './tree-signals.ts';
 import type { OnLeaderSignal } from './tree-signals.ts';
 
 export interface KillTreeRequest extends TreeRoot {
-  /** Between TERM and KILL; ends early when nothing is left. */
-  readonly graceMs: number;
+  /** Between TERM and KILL; ends early when nothing is left. Undefined: KILL at once, without a TERM. */
+  readonly graceMs: number | undefined;
   /** Ends the wait for the grace: throws the signal's reason, sends no KILL. The caller kills again later. */
   readonly signal?: AbortSignal | undefined;
   readonly onLeaderSignal?: OnLeaderSignal | undefined;
@@ -54,11 +54,14 @@ export async function killTree(request: KillTreeRequest): Promise<KillTreeResult
   const signals = new TreeSignals(request.leader, request.onLeaderSignal);
   // Before the first signal: it turns descendants into orphans that nothing leads to any more.
   let members = await search.scan();
-  // Those that left the session too: KILL without TERM would give them no grace.
-  signals.send(members, 'SIGTERM');
-  // A stopped process would not see its TERM within the grace.
-  for (const member of members) if (member.state === 'T') signalProcess(member, 'SIGCONT');
-  if (members.length > 0) members = await waitForEnd(search, members, request);
+  const { graceMs } = request;
+  if (graceMs !== undefined) {
+    // Those that left the session too: KILL without TERM would give them no grace.
+    signals.send(members, 'SIGTERM');
+    // A stopped process would not see its TERM within the grace.
+    for (const member of members) if (member.state === 'T') signalProcess(member, 'SIGCONT');
+    if (members.length > 0) members = await waitForEnd(search, members, { ...request, graceMs });
+  }
 
   const { cgroup } = search;
   if (cgroup !== undefined && isPopulated(cgroup) === true) {
@@ -82,7 +85,7 @@ export async function killTree(request: KillTreeRequest): Promise<KillTreeResult
 async function waitForEnd(
   search: TreeSearch,
   members: readonly ProcessIdentity[],
-  { graceMs, signal }: KillTreeRequest,
+  { graceMs, signal }: KillTreeRequest & { readonly graceMs: number },
 ): Promise<ProcessIdentity[]> {
   const deadline = performance.now() + graceMs;
   let current = [...members];

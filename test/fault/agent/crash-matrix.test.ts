@@ -1,23 +1,27 @@
 /** The danger: anybody dies anywhere. The short form of `npm run crash-matrix`. */
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Sweep } from '../../crash-matrix/sweep.ts';
 import { AgentProcess, countRuns, keyed, logged, makeAgentFolder, startRequest } from '../../fixtures/agent-process.ts';
 
 /** Half a minute of it is the agent's own patience with an output whose reader died. */
 const TIMEOUT_MS = 300_000;
 
-test(
-  'D01, D03, D04, K1, K2, K4, K6: daemon, keeper, child, reader and machine die at every point, and no key runs twice or lies',
-  async () => {
-    const seed = Math.floor(Math.random() * 1_000_000);
-    const sweep = new Sweep({ size: 'short', seed });
-    onTestFinished(() => sweep.dispose());
-    await sweep.run();
-    expect(sweep.tally.violations, `npm run crash-matrix -- --short --seed ${seed}`).toEqual([]);
-    expect(sweep.tally.missedPoints).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+describe('D03: daemon, keeper, child, reader and machine die at every point, and no key runs twice or lies', () => {
+  describe('D04: daemon, keeper, child, reader and machine die at every point, and no key runs twice or lies', () => {
+    test(
+      'D01, K1, K2, K4, K6: daemon, keeper, child, reader and machine die at every point, and no key runs twice or lies',
+      async () => {
+        const seed = Math.floor(Math.random() * 1_000_000);
+        const sweep = new Sweep({ size: 'short', seed });
+        onTestFinished(() => sweep.dispose());
+        await sweep.run();
+        expect(sweep.tally.violations, `npm run crash-matrix -- --short --seed ${seed}`).toEqual([]);
+        expect(sweep.tally.missedPoints).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  });
+});
 
 test('D04, C1: a key that was lost with its machine before its folder was made has an empty output, not one to wait for', async () => {
   const folder = makeAgentFolder();

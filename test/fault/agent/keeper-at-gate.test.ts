@@ -102,24 +102,28 @@ test('D08: a keeper that had not claimed loses to the restarted agent and runs n
 });
 
 describe('L08: an interrupt on a pending start takes its claim, and a second start arrives', () => {
-  test('B02, B09: the key is fenced and runs nothing; the keeper hangs on and wedges nothing', async () => {
-    const folder = makeAgentFolder();
-    const keeper = new GatedKeeper(folder.root, 'before-claim');
-    const agent = await AgentProcess.start(folder, { env: keeper.env });
-    const target = await agent.target();
-    const request = startRequest(target, '2-call', logged(folder, '2-call'), { waitMs: 0 });
-    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
-    const standing = await keeper.reached();
-    const began = performance.now();
-    expect(await agent.client.cancel({ ...keyed(target, '2-call'), mode: 'kill' })).toMatchObject({ state: 'fenced' });
-    expect(performance.now() - began).toBeLessThan(2000);
-    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
-    await keeper.open();
-    await waitUntil('the late keeper has left', () => !findMarked(keeper.script).some(({ pid }) => pid === standing));
-    await agent.kill();
-    const next = await AgentProcess.start(folder);
-    await expect(next.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
-    expect(countRuns(folder, '2-call')).toBe(0);
+  describe('B09: the key is fenced and runs nothing; the keeper hangs on and wedges nothing', () => {
+    test('B02: the key is fenced and runs nothing; the keeper hangs on and wedges nothing', async () => {
+      const folder = makeAgentFolder();
+      const keeper = new GatedKeeper(folder.root, 'before-claim');
+      const agent = await AgentProcess.start(folder, { env: keeper.env });
+      const target = await agent.target();
+      const request = startRequest(target, '2-call', logged(folder, '2-call'), { waitMs: 0 });
+      await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'start_pending' });
+      const standing = await keeper.reached();
+      const began = performance.now();
+      expect(await agent.client.cancel({ ...keyed(target, '2-call'), mode: 'kill' })).toMatchObject({
+        state: 'fenced',
+      });
+      expect(performance.now() - began).toBeLessThan(2000);
+      await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
+      await keeper.open();
+      await waitUntil('the late keeper has left', () => !findMarked(keeper.script).some(({ pid }) => pid === standing));
+      await agent.kill();
+      const next = await AgentProcess.start(folder);
+      await expect(next.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
+      expect(countRuns(folder, '2-call')).toBe(0);
+    });
   });
 });
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   AgentProcess,
   awaitEnd,
@@ -128,20 +128,22 @@ test('D04: after another boot every open row is lost, nothing re-runs, and a sta
 
 const hasFaketime = spawnSync('sh', ['-c', 'command -v faketime']).status === 0;
 
-test('D07, R27: an agent that is stopped for a while gives no false time-out and no negative age', async () => {
-  const folder = makeAgentFolder();
-  const agent = await AgentProcess.start(folder);
-  const target = await agent.target();
-  await agent.client.start(startRequest(target, '7-call', 'sleep 3; echo out', { killAfterMs: 20_000 }));
-  agent.child.kill('SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 2000));
-  agent.child.kill('SIGCONT');
-  const end = await awaitEnd(agent.client, target, '7-call');
-  expect(end).toMatchObject({ exit: { code: 0 }, text: 'out\n' });
-  expect(end.exit?.killedBy).toBeUndefined();
-  expect(end.exit?.durationMs).toBeGreaterThan(2500);
-  expect(end.exit?.durationMs).toBeLessThan(15_000);
-  expect(end.ageMs).toBeGreaterThanOrEqual(end.exit?.durationMs ?? 0);
+describe('R27: an agent that is stopped for a while gives no false time-out and no negative age', () => {
+  test('D07: an agent that is stopped for a while gives no false time-out and no negative age', async () => {
+    const folder = makeAgentFolder();
+    const agent = await AgentProcess.start(folder);
+    const target = await agent.target();
+    await agent.client.start(startRequest(target, '7-call', 'sleep 3; echo out', { killAfterMs: 20_000 }));
+    agent.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    agent.child.kill('SIGCONT');
+    const end = await awaitEnd(agent.client, target, '7-call');
+    expect(end).toMatchObject({ exit: { code: 0 }, text: 'out\n' });
+    expect(end.exit?.killedBy).toBeUndefined();
+    expect(end.exit?.durationMs).toBeGreaterThan(2500);
+    expect(end.exit?.durationMs).toBeLessThan(15_000);
+    expect(end.ageMs).toBeGreaterThanOrEqual(end.exit?.durationMs ?? 0);
+  });
 });
 
 test.skipIf(!hasFaketime)(
@@ -252,25 +254,27 @@ test("K2: a command whose folder is deleted from the agent's state is lost over 
   expect(countRuns(folder, '1-call')).toBe(1);
 });
 
-test('D03, C06: a killed reader does not hold the answer: it comes at once and says that output is missing', async () => {
-  const folder = makeAgentFolder();
-  const agent = await AgentProcess.start(folder);
-  const target = await agent.target();
-  await agent.client.start(startRequest(target, '3-call', "trap '' PIPE; echo before; sleep 1; exit 3"));
-  await agent.client.output({ ...keyed(target, '3-call'), from: 0, waitMs: 5000 });
-  // The reader's shell and its `head`: in the keeper's session, and neither the keeper nor the command.
-  const keeper = Number(/^keeper (\d+)/.exec(readFileSync(join(folder.state, 'commands/1.1/claim'), 'utf8'))?.[1]);
-  const { stdout } = spawnSync('ps', ['-o', 'pid=', '-s', String(keeper)], { encoding: 'utf8' });
-  const readers = stdout
-    .split(/\s+/)
-    .map(Number)
-    .filter((pid) => pid > 0 && pid !== keeper);
-  expect(readers.length).toBeGreaterThan(0);
-  for (const pid of readers) process.kill(pid, 'SIGKILL');
-  const began = performance.now();
-  const end = await awaitEnd(agent.client, target, '3-call');
-  expect(performance.now() - began).toBeLessThan(10_000);
-  expect(end).toMatchObject({ exit: { code: 3 }, outputIncomplete: true, text: 'before\n' });
+describe('C06: a killed reader does not hold the answer: it comes at once and says that output is missing', () => {
+  test('D03: a killed reader does not hold the answer: it comes at once and says that output is missing', async () => {
+    const folder = makeAgentFolder();
+    const agent = await AgentProcess.start(folder);
+    const target = await agent.target();
+    await agent.client.start(startRequest(target, '3-call', "trap '' PIPE; echo before; sleep 1; exit 3"));
+    await agent.client.output({ ...keyed(target, '3-call'), from: 0, waitMs: 5000 });
+    // The reader's shell and its `head`: in the keeper's session, and neither the keeper nor the command.
+    const keeper = Number(/^keeper (\d+)/.exec(readFileSync(join(folder.state, 'commands/1.1/claim'), 'utf8'))?.[1]);
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '-s', String(keeper)], { encoding: 'utf8' });
+    const readers = stdout
+      .split(/\s+/)
+      .map(Number)
+      .filter((pid) => pid > 0 && pid !== keeper);
+    expect(readers.length).toBeGreaterThan(0);
+    for (const pid of readers) process.kill(pid, 'SIGKILL');
+    const began = performance.now();
+    const end = await awaitEnd(agent.client, target, '3-call');
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(end).toMatchObject({ exit: { code: 3 }, outputIncomplete: true, text: 'before\n' });
+  });
 });
 
 test('B02: keepers that hang before their commands keep no other command from starting', async () => {

@@ -75,17 +75,19 @@ for (const tree of TREES) {
       expect(countRuns(folder, '1-trap')).toBe(1);
     });
 
-    test('B03, B05: a tree of every kind of escapee gets TERM, its grace, then KILL, and nothing of it survives', async () => {
-      const { agent, target, folder } = await open();
-      await agent.client.start(startRequest(target, '1-tree', ESCAPEES));
-      for (const name of ESCAPEE_NAMES) await untilMade(folder, name);
-      const began = performance.now();
-      const canceled = await agent.client.cancel({ ...keyed(target, '1-tree'), mode: 'kill', graceMs: 400 });
-      expect(performance.now() - began).toBeGreaterThanOrEqual(400);
-      expect(canceled).toMatchObject({ state: 'exited', exit: { code: 137, killedBy: 'cancel' }, survivors: [] });
-      expect((await awaitEnd(agent.client, target, '1-tree')).text).toBe('up\n');
-      expect(listWorkingIn(folder)).toEqual([]);
-      await waitUntil('its cgroup is removed', () => listCommandCgroups(target.agentId).length === 0);
+    describe('B05: a tree of every kind of escapee gets TERM, its grace, then KILL, and nothing of it survives', () => {
+      test('B03: a tree of every kind of escapee gets TERM, its grace, then KILL, and nothing of it survives', async () => {
+        const { agent, target, folder } = await open();
+        await agent.client.start(startRequest(target, '1-tree', ESCAPEES));
+        for (const name of ESCAPEE_NAMES) await untilMade(folder, name);
+        const began = performance.now();
+        const canceled = await agent.client.cancel({ ...keyed(target, '1-tree'), mode: 'kill', graceMs: 400 });
+        expect(performance.now() - began).toBeGreaterThanOrEqual(400);
+        expect(canceled).toMatchObject({ state: 'exited', exit: { code: 137, killedBy: 'cancel' }, survivors: [] });
+        expect((await awaitEnd(agent.client, target, '1-tree')).text).toBe('up\n');
+        expect(listWorkingIn(folder)).toEqual([]);
+        await waitUntil('its cgroup is removed', () => listCommandCgroups(target.agentId).length === 0);
+      });
     });
 
     test('R2: a pipe of loop and reader is ended by its time limit within the grace, and a TERM-ignorer after it', async () => {

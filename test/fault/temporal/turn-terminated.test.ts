@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sweepScheduleId } from '../../../contract/names.ts';
 import { countRuns, logged } from '../../fixtures/agent-process.ts';
 import { TurnOperations } from '../../fixtures/turn-operations.ts';
@@ -30,30 +30,32 @@ test('a sweep closes a turn that was terminated: what runs is left alone and nam
   expect(countRuns(whole.folder, 'runs')).toBe(1);
 });
 
-test('I03, L03: a turn is terminated while the start of its call is held on the way; the fence comes first, and the late start runs nothing', async () => {
-  const whole = await Whole.open();
-  const held = Promise.withResolvers<void>();
-  const arrived = Promise.withResolvers<void>();
-  whole.proxy.onRequest = async ({ verb }) => {
-    if (verb !== 'start') return;
-    arrived.resolve();
-    await held.promise;
-  };
-  const turn = await whole.startTurn([commands({ never: logged(whole.folder, 'never') }), DONE]);
-  await arrived.promise;
-  await turn.handle.terminate('by a person');
-  const operations = await TurnOperations.open({ chatId: whole.chatId, turn: turn.turn });
-  await operations.sweep(whole.turnQueue, 5000);
-  const call = await turn.call('never');
-  expect(call).toMatchObject({ status: 'no_effect', evidence: { code: 'fenced' } });
-  held.resolve();
-  await turn.until('the late start was answered', () =>
-    whole.proxy.of('start', call.key).every(({ answer }) => answer),
-  );
-  for (const { answer } of whole.proxy.of('start', call.key)) {
-    expect(answer).toMatchObject({ error: { code: 'canceled' } });
-  }
-  expect(countRuns(whole.folder, 'never')).toBe(0);
+describe('L03: a turn is terminated while the start of its call is held on the way; the fence comes first, and the late start runs nothing', () => {
+  test('I03: a turn is terminated while the start of its call is held on the way; the fence comes first, and the late start runs nothing', async () => {
+    const whole = await Whole.open();
+    const held = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    whole.proxy.onRequest = async ({ verb }) => {
+      if (verb !== 'start') return;
+      arrived.resolve();
+      await held.promise;
+    };
+    const turn = await whole.startTurn([commands({ never: logged(whole.folder, 'never') }), DONE]);
+    await arrived.promise;
+    await turn.handle.terminate('by a person');
+    const operations = await TurnOperations.open({ chatId: whole.chatId, turn: turn.turn });
+    await operations.sweep(whole.turnQueue, 5000);
+    const call = await turn.call('never');
+    expect(call).toMatchObject({ status: 'no_effect', evidence: { code: 'fenced' } });
+    held.resolve();
+    await turn.until('the late start was answered', () =>
+      whole.proxy.of('start', call.key).every(({ answer }) => answer),
+    );
+    for (const { answer } of whole.proxy.of('start', call.key)) {
+      expect(answer).toMatchObject({ error: { code: 'canceled' } });
+    }
+    expect(countRuns(whole.folder, 'never')).toBe(0);
+  });
 });
 
 test('the turn worker makes the schedule that starts a sweep, once for all workers of its queue', async () => {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentClient } from '../../../agent-client/agent-client.ts';
 import type { Target } from '../../../contract/target.ts';
 import { AgentProcess, awaitEnd, keyed, makeAgentFolder, startRequest } from '../../fixtures/agent-process.ts';
@@ -62,43 +62,45 @@ test('C03: invalid bytes, NUL, UTF-16 and binary are stored and readable byte fo
   }
 });
 
-test('C04, R12: 100 MB exit 0 with the exact total, with bounded memory of the agent and a bounded disk', async () => {
-  const { client, target, agent, folder } = await open();
-  const residentMib = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${agent.child.pid}/status`, 'utf8'))?.[1]) / 1024;
-  await client.start(startRequest(target, '1-warm', 'echo warm'));
-  await awaitEnd(client, target, '1-warm');
-  const before = residentMib();
-  await client.start(startRequest(target, '4-big', 'yes 0123456789 | head -c 100000000'));
-  let highest = 0;
-  for (;;) {
-    const answer = await client.output({
-      ...keyed(target, '4-big'),
-      view: { headBytes: 16_384, tailBytes: 16_384 },
-      waitMs: 200,
-    });
-    highest = Math.max(highest, residentMib());
-    if (answer.state !== 'exited') continue;
-    expect(answer).toMatchObject({ total: 100_000_000, exit: { code: 0 }, outputOpen: false });
-    expect(answer.view?.omitted).toBe(100_000_000 - 2 * 16_384);
-    const [dropped] = answer.dropped;
-    await expect(client.output({ ...keyed(target, '4-big'), from: (dropped?.[0] ?? 0) + 5 })).rejects.toThrow(
-      /not kept/,
-    );
-    break;
-  }
-  expect(highest - before).toBeLessThan(50);
-  const commands = join(folder.state, 'commands', '2.1');
-  const diskBytes = readdirSync(commands).reduce((sum, name) => sum + statSync(join(commands, name)).size, 0);
-  expect(diskBytes).toBeLessThan(26 * MIB);
+describe('R12: 100 MB exit 0 with the exact total, with bounded memory of the agent and a bounded disk', () => {
+  test('C04: 100 MB exit 0 with the exact total, with bounded memory of the agent and a bounded disk', async () => {
+    const { client, target, agent, folder } = await open();
+    const residentMib = () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${agent.child.pid}/status`, 'utf8'))?.[1]) / 1024;
+    await client.start(startRequest(target, '1-warm', 'echo warm'));
+    await awaitEnd(client, target, '1-warm');
+    const before = residentMib();
+    await client.start(startRequest(target, '4-big', 'yes 0123456789 | head -c 100000000'));
+    let highest = 0;
+    for (;;) {
+      const answer = await client.output({
+        ...keyed(target, '4-big'),
+        view: { headBytes: 16_384, tailBytes: 16_384 },
+        waitMs: 200,
+      });
+      highest = Math.max(highest, residentMib());
+      if (answer.state !== 'exited') continue;
+      expect(answer).toMatchObject({ total: 100_000_000, exit: { code: 0 }, outputOpen: false });
+      expect(answer.view?.omitted).toBe(100_000_000 - 2 * 16_384);
+      const [dropped] = answer.dropped;
+      await expect(client.output({ ...keyed(target, '4-big'), from: (dropped?.[0] ?? 0) + 5 })).rejects.toThrow(
+        /not kept/,
+      );
+      break;
+    }
+    expect(highest - before).toBeLessThan(50);
+    const commands = join(folder.state, 'commands', '2.1');
+    const diskBytes = readdirSync(commands).reduce((sum, name) => sum + statSync(join(commands, name)).size, 0);
+    expect(diskBytes).toBeLessThan(26 * MIB);
 
-  for (const [key, end] of [
-    ['5-line', ''],
-    ['6-line', '; echo'],
-  ] as const) {
-    await client.start(startRequest(target, key, `head -c 1000000 /dev/zero | tr '\\0' x${end}`));
-    expect((await awaitEnd(client, target, key)).total).toBe(end === '' ? 1_000_000 : 1_000_001);
-  }
+    for (const [key, end] of [
+      ['5-line', ''],
+      ['6-line', '; echo'],
+    ] as const) {
+      await client.start(startRequest(target, key, `head -c 1000000 /dev/zero | tr '\\0' x${end}`));
+      expect((await awaitEnd(client, target, key)).total).toBe(end === '' ? 1_000_000 : 1_000_001);
+    }
+  });
 });
 
 test('C07: output printed just before the exit is complete, many short commands side by side', async () => {

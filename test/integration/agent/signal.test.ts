@@ -72,6 +72,17 @@ test('a signal that ends the command shows in its exit, and survivors are named'
   expect(answer).toMatchObject({ outcome: 'sent', state: 'running' });
   expect(answer.survivors.length).toBeGreaterThan(0);
   expect(await stubborn.send('SIGKILL', 'firm')).toMatchObject({ outcome: 'sent', survivors: [] });
+  const killed = await awaitEnd(stubborn.agent.client, stubborn.target, '2-call');
+  expect(killed.exit).toMatchObject({ code: 137, signal: 'SIGKILL', killedBy: 'signal' });
+
+  const polite = await running("trap 'echo cleaned; exit 5' TERM; echo up; while :; do sleep 0.2; done", '3-call');
+  await polite.printed('up');
+  await polite.send('SIGKILL', 'at once');
+  // No TERM goes before a KILL that was asked for by name: no trap runs.
+  expect(await awaitEnd(polite.agent.client, polite.target, '3-call')).toMatchObject({
+    exit: { code: 137 },
+    text: 'up\n',
+  });
 });
 
 test('A07: a process of another chat can not be signalled: it is unknown', async () => {

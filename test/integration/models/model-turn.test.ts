@@ -15,49 +15,53 @@ async function eventsOf(turns: Awaited<ReturnType<typeof openModelTurns>>) {
 }
 
 describe.each(PROVIDERS)('with $name', (each) => {
-  test('F03, R8: the provider repeats an id in two steps of a turn and in the next turn: each call runs once, with its own result', async () => {
-    const id = 'run_shell:0';
-    const { model } = await each.serve([note(id, 'one'), note(id, 'two'), { text: 'ok' }, note(id, 'three')]);
-    const turns = await openModelTurns(model);
-    expect(await turns.run('first')).toMatchObject({ state: 'completed', steps: 3, calls: 2 });
-    expect(await turns.run('second')).toMatchObject({ state: 'completed', steps: 2, calls: 1 });
-    expect(turns.readRunLog()).toEqual(['one', 'two', 'three']);
-    const calls = await turns.calls();
-    expect(calls.map(({ status, exitCode }) => ({ status, exitCode }))).toEqual(
-      calls.map(() => ({ status: 'exited', exitCode: 0 })),
-    );
-    expect(calls.map(({ result }) => result?.text.split('\n')[0])).toEqual(['ran one', 'ran two', 'ran three']);
+  describe('R8: the provider repeats an id in two steps of a turn and in the next turn: each call runs once, with its own result', () => {
+    test('F03: the provider repeats an id in two steps of a turn and in the next turn: each call runs once, with its own result', async () => {
+      const id = 'run_shell:0';
+      const { model } = await each.serve([note(id, 'one'), note(id, 'two'), { text: 'ok' }, note(id, 'three')]);
+      const turns = await openModelTurns(model);
+      expect(await turns.run('first')).toMatchObject({ state: 'completed', steps: 3, calls: 2 });
+      expect(await turns.run('second')).toMatchObject({ state: 'completed', steps: 2, calls: 1 });
+      expect(turns.readRunLog()).toEqual(['one', 'two', 'three']);
+      const calls = await turns.calls();
+      expect(calls.map(({ status, exitCode }) => ({ status, exitCode }))).toEqual(
+        calls.map(() => ({ status: 'exited', exitCode: 0 })),
+      );
+      expect(calls.map(({ result }) => result?.text.split('\n')[0])).toEqual(['ran one', 'ran two', 'ran three']);
+    });
   });
 });
 
-test('F04, R9: odd, empty, absent and doubled ids in one reply: each call runs once and gets its own result', async () => {
-  const odd = [
-    '',
-    undefined,
-    'functions.exec:0',
-    'a/b',
-    '../../x',
-    'a b',
-    '%2F',
-    'call|fc_1',
-    'a\nb',
-    '日本',
-    'x'.repeat(300),
-    'same',
-    'same',
-  ];
-  const calls = odd.map((id, index) => ({
-    ...(id === undefined ? {} : { id }),
-    arguments: { command: `echo ${index} >> ../run-log; echo ran ${index}` },
-  }));
-  const { provider, model } = await COMPATIBLE.serve([{ calls }]);
-  const turns = await openModelTurns(model);
-  expect(await turns.run('go')).toMatchObject({ state: 'completed', calls: odd.length });
-  expect(turns.readRunLog().toSorted((a, b) => Number(a) - Number(b))).toEqual(odd.map((_, index) => `${index}`));
-  expect((await turns.calls()).map(({ result }) => result?.text.split('\n')[0])).toEqual(
-    odd.map((_, index) => `ran ${index}`),
-  );
-  expect(provider.bodies).toHaveLength(2);
+describe('R9: odd, empty, absent and doubled ids in one reply: each call runs once and gets its own result', () => {
+  test('F04: odd, empty, absent and doubled ids in one reply: each call runs once and gets its own result', async () => {
+    const odd = [
+      '',
+      undefined,
+      'functions.exec:0',
+      'a/b',
+      '../../x',
+      'a b',
+      '%2F',
+      'call|fc_1',
+      'a\nb',
+      '日本',
+      'x'.repeat(300),
+      'same',
+      'same',
+    ];
+    const calls = odd.map((id, index) => ({
+      ...(id === undefined ? {} : { id }),
+      arguments: { command: `echo ${index} >> ../run-log; echo ran ${index}` },
+    }));
+    const { provider, model } = await COMPATIBLE.serve([{ calls }]);
+    const turns = await openModelTurns(model);
+    expect(await turns.run('go')).toMatchObject({ state: 'completed', calls: odd.length });
+    expect(turns.readRunLog().toSorted((a, b) => Number(a) - Number(b))).toEqual(odd.map((_, index) => `${index}`));
+    expect((await turns.calls()).map(({ result }) => result?.text.split('\n')[0])).toEqual(
+      odd.map((_, index) => `ran ${index}`),
+    );
+    expect(provider.bodies).toHaveLength(2);
+  });
 });
 
 test('F08: the model call after a tool that succeeded gets HTTP 400: no tool runs again, and the chat says why', async () => {
@@ -105,26 +109,30 @@ test('a limit on the rate is left alone for as long as the provider asks', async
   expect(provider.timesMs[1]! - provider.timesMs[0]!).toBeGreaterThan(2900);
 });
 
-test('C02, C03, C10: odd output reaches the provider as clean text, and the next turn works', async () => {
-  const commands = [
-    `printf 'A\\355\\240\\200B\\377C'; printf 'a\\0b\\n'`,
-    `for i in $(seq 1 30000); do printf 界; done`,
-    `for i in $(seq 1 3000); do printf '\\rprogress %d/3000' $i; done; echo; echo end; printf 'a\\r\\nb\\r\\n'`,
-  ];
-  const calls = commands.map((command, index) => ({ id: `c${index}`, arguments: { command } }));
-  const { provider, model } = await OPENAI.serve([{ calls }, { text: 'ok' }, { text: 'still here' }]);
-  const turns = await openModelTurns(model);
-  expect(await turns.run('go')).toMatchObject({ state: 'completed' });
-  expect(await turns.run('and now')).toMatchObject({ state: 'completed' });
-  const sent = (provider.bodies[1]!['messages'] as { role: string; content: string }[]).filter(
-    ({ role }) => role === 'tool',
-  );
-  const [bytes, wide, bars] = sent.map(({ content }) => content);
-  expect(bytes).toMatch(/^A\ufffd+B\ufffdCa\\0b/);
-  expect(wide).not.toContain('\ufffd');
-  expect(wide).toContain('bytes omitted');
-  expect(bars).toMatch(/progress 3000\/3000\nend\na\r?\nb\r?\n\[/);
-  expect(bars!.length).toBeLessThan(400);
+describe('C03: odd output reaches the provider as clean text, and the next turn works', () => {
+  describe('C10: odd output reaches the provider as clean text, and the next turn works', () => {
+    test('C02: odd output reaches the provider as clean text, and the next turn works', async () => {
+      const commands = [
+        `printf 'A\\355\\240\\200B\\377C'; printf 'a\\0b\\n'`,
+        `for i in $(seq 1 30000); do printf 界; done`,
+        `for i in $(seq 1 3000); do printf '\\rprogress %d/3000' $i; done; echo; echo end; printf 'a\\r\\nb\\r\\n'`,
+      ];
+      const calls = commands.map((command, index) => ({ id: `c${index}`, arguments: { command } }));
+      const { provider, model } = await OPENAI.serve([{ calls }, { text: 'ok' }, { text: 'still here' }]);
+      const turns = await openModelTurns(model);
+      expect(await turns.run('go')).toMatchObject({ state: 'completed' });
+      expect(await turns.run('and now')).toMatchObject({ state: 'completed' });
+      const sent = (provider.bodies[1]!['messages'] as { role: string; content: string }[]).filter(
+        ({ role }) => role === 'tool',
+      );
+      const [bytes, wide, bars] = sent.map(({ content }) => content);
+      expect(bytes).toMatch(/^A\ufffd+B\ufffdCa\\0b/);
+      expect(wide).not.toContain('\ufffd');
+      expect(wide).toContain('bytes omitted');
+      expect(bars).toMatch(/progress 3000\/3000\nend\na\r?\nb\r?\n\[/);
+      expect(bars!.length).toBeLessThan(400);
+    });
+  });
 });
 
 test('process_list and process_output tell of a process in the background, and of none that is not the chat’s', async () => {

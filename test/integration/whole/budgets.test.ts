@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countRuns, logged } from '../../fixtures/agent-process.ts';
 import { DONE, Whole } from '../../fixtures/whole-turn.ts';
 import type { WholeTurn } from '../../fixtures/whole-turn.ts';
@@ -25,30 +25,36 @@ const SCRIPT: Readonly<Record<string, { command: string; timeout_seconds?: unkno
 };
 const REFUSED: readonly unknown[] = ['', null, true, -1, 0];
 
-test('F06, R1, R14, R15: a call ends with its shell or at its budget, with all that was printed, and no budget is read in another unit', async () => {
-  const whole = await Whole.open();
-  const good = Object.entries(SCRIPT).map(([id, given]) => ({ id, name: 'execute', arguments: given }));
-  const bad = REFUSED.map((value, index) => ({
-    id: `bad${index}`,
-    name: 'execute',
-    arguments: { command: logged(whole.folder, 'bad'), timeout_seconds: value },
-  }));
-  const infinite = {
-    id: 'infinite',
-    name: 'execute',
-    arguments: `{"command":${JSON.stringify(logged(whole.folder, 'bad'))},"timeout_seconds":1e400}`,
-  };
-  const turn = await whole.startTurn([{ calls: [...good, ...bad, infinite] }, DONE]);
-  expect(await turn.result()).toMatchObject({ state: 'completed' });
+describe('R1: a call ends with its shell or at its budget, with all that was printed, and no budget is read in another unit', () => {
+  describe('R14: a call ends with its shell or at its budget, with all that was printed, and no budget is read in another unit', () => {
+    describe('R15: a call ends with its shell or at its budget, with all that was printed, and no budget is read in another unit', () => {
+      test('F06: a call ends with its shell or at its budget, with all that was printed, and no budget is read in another unit', async () => {
+        const whole = await Whole.open();
+        const good = Object.entries(SCRIPT).map(([id, given]) => ({ id, name: 'execute', arguments: given }));
+        const bad = REFUSED.map((value, index) => ({
+          id: `bad${index}`,
+          name: 'execute',
+          arguments: { command: logged(whole.folder, 'bad'), timeout_seconds: value },
+        }));
+        const infinite = {
+          id: 'infinite',
+          name: 'execute',
+          arguments: `{"command":${JSON.stringify(logged(whole.folder, 'bad'))},"timeout_seconds":1e400}`,
+        };
+        const turn = await whole.startTurn([{ calls: [...good, ...bad, infinite] }, DONE]);
+        expect(await turn.result()).toMatchObject({ state: 'completed' });
 
-  await expectShellEnds(turn);
-  await expectBudgets(turn);
-  for (const id of [...bad.map(({ id: given }) => given), 'infinite']) {
-    const { status, result } = await turn.call(id);
-    expect([id, status]).toEqual([id, 'no_effect']);
-    expect(result?.text).toMatch(/timeout_seconds is a number of seconds above 0, not /);
-  }
-  expect(countRuns(whole.folder, 'bad')).toBe(0);
+        await expectShellEnds(turn);
+        await expectBudgets(turn);
+        for (const id of [...bad.map(({ id: given }) => given), 'infinite']) {
+          const { status, result } = await turn.call(id);
+          expect([id, status]).toEqual([id, 'no_effect']);
+          expect(result?.text).toMatch(/timeout_seconds is a number of seconds above 0, not /);
+        }
+        expect(countRuns(whole.folder, 'bad')).toBe(0);
+      });
+    });
+  });
 });
 
 /** R1: the end is the shell's, whoever still holds its output. */

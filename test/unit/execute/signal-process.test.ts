@@ -79,14 +79,16 @@ describe('signalProcess', () => {
     expect(applyToLedger(entry, { type: 'resolved', ...outcome })).toMatchObject({ isLegal: true });
   });
 
-  test('I02, I07: each try of a call goes by one id, and another call that has its key by another', async () => {
-    const { agent, send } = await prepare(byVerb({ signal: answer({ outcome: 'sent' }) }));
-    await send();
-    await send();
-    await send({ ...INPUT, nonce: 'nonce-2.0' as Nonce });
-    await send({ ...INPUT, key: '8-call_1' as ExecutionKey });
-    const ids = agent.requests.map(({ body }) => body['id']);
-    expect(ids).toEqual(['7-signal.nonce-1.0', '7-signal.nonce-1.0', '7-signal.nonce-2.0', '8-signal.nonce-1.0']);
+  describe('I07: each try of a call goes by one id, and another call that has its key by another', () => {
+    test('I02: each try of a call goes by one id, and another call that has its key by another', async () => {
+      const { agent, send } = await prepare(byVerb({ signal: answer({ outcome: 'sent' }) }));
+      await send();
+      await send();
+      await send({ ...INPUT, nonce: 'nonce-2.0' as Nonce });
+      await send({ ...INPUT, key: '8-call_1' as ExecutionKey });
+      const ids = agent.requests.map(({ body }) => body['id']);
+      expect(ids).toEqual(['7-signal.nonce-1.0', '7-signal.nonce-1.0', '7-signal.nonce-2.0', '8-signal.nonce-1.0']);
+    });
   });
 
   test.each([

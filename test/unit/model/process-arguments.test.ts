@@ -69,17 +69,23 @@ test('each tool that a model is told of takes arguments, and no other does', () 
   );
 });
 
-test('R15, R16, R19, R20: the text of execute says unit, default and limit, standard input, workdir and environment', () => {
-  const text = JSON.stringify(TOOLS[0]);
-  for (const rule of [
-    /in seconds \(not milliseconds\); 120 if left out, more than 14400 \(4 h\) is lowered/,
-    /Standard input is empty and there is no terminal/,
-    /`cd`, variables and shell options do not persist/,
-    /allow-list with a UTF-8 locale/,
-    /first 16 KiB and the last 16 KiB/,
-    /is not killed/,
-    /at most 256 KiB/,
-  ]) {
-    expect(text).toMatch(rule);
-  }
+describe('R16: the text of execute says unit, default and limit, standard input, workdir and environment', () => {
+  describe('R19: the text of execute says unit, default and limit, standard input, workdir and environment', () => {
+    describe('R20: the text of execute says unit, default and limit, standard input, workdir and environment', () => {
+      test('R15: the text of execute says unit, default and limit, standard input, workdir and environment', () => {
+        const text = JSON.stringify(TOOLS[0]);
+        for (const rule of [
+          /in seconds \(not milliseconds\); 120 if left out, more than 14400 \(4 h\) is lowered/,
+          /Standard input is empty and there is no terminal/,
+          /`cd`, variables and shell options do not persist/,
+          /allow-list with a UTF-8 locale/,
+          /first 16 KiB and the last 16 KiB/,
+          /is not killed/,
+          /at most 256 KiB/,
+        ]) {
+          expect(text).toMatch(rule);
+        }
+      });
+    });
+  });
 });

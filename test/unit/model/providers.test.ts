@@ -53,53 +53,59 @@ describe.each(PROVIDERS)('$name', (each) => {
     expect(JSON.stringify(provider.bodies[0])).toContain('process_output');
   });
 
-  test('F03, R8: an id that comes in every step is another call each time, and the ids sent back are unique', async () => {
-    const store = await openStoreWithTurn();
-    const again = (command: string): FakeReply => ({ calls: [{ id: 'run_shell:0', arguments: { command } }] });
-    const { model } = await each.serve([again('echo one'), again('echo two'), again('echo three')]);
-    expect(await runSteps(store, model)).toEqual(['2-run_shell:0', '3-run_shell:0', '4-run_shell:0']);
-    const results = (await store.listCalls({ chatId: CHAT })).map(({ result }) => result?.text);
-    expect(results).toEqual(['result of 2-run_shell:0', 'result of 3-run_shell:0', 'result of 4-run_shell:0']);
+  describe('R8: an id that comes in every step is another call each time, and the ids sent back are unique', () => {
+    test('F03: an id that comes in every step is another call each time, and the ids sent back are unique', async () => {
+      const store = await openStoreWithTurn();
+      const again = (command: string): FakeReply => ({ calls: [{ id: 'run_shell:0', arguments: { command } }] });
+      const { model } = await each.serve([again('echo one'), again('echo two'), again('echo three')]);
+      expect(await runSteps(store, model)).toEqual(['2-run_shell:0', '3-run_shell:0', '4-run_shell:0']);
+      const results = (await store.listCalls({ chatId: CHAT })).map(({ result }) => result?.text);
+      expect(results).toEqual(['result of 2-run_shell:0', 'result of 3-run_shell:0', 'result of 4-run_shell:0']);
+    });
   });
 
-  test('F04, R9: odd, empty and colliding ids in one reply are calls of their own, and what is sent back fits', async () => {
-    const store = await openStoreWithTurn();
-    const ids = [
-      'functions.exec:0',
-      'functions.exec_0',
-      'a/b',
-      'a b',
-      '../../x',
-      '%2F',
-      'call|fc_1',
-      'a\nb',
-      '日本',
-      'x'.repeat(300),
-    ];
-    const calls = ids.map((id, index) => ({ id, arguments: { command: `echo ${index}` } }));
-    const { provider, model } = await each.serve([{ calls }]);
-    const keys = await runSteps(store, model);
-    expect(keys).toEqual(ids.map((id) => `2-${id}`));
-    expect(provider.bodies).toHaveLength(2);
+  describe('R9: odd, empty and colliding ids in one reply are calls of their own, and what is sent back fits', () => {
+    test('F04: odd, empty and colliding ids in one reply are calls of their own, and what is sent back fits', async () => {
+      const store = await openStoreWithTurn();
+      const ids = [
+        'functions.exec:0',
+        'functions.exec_0',
+        'a/b',
+        'a b',
+        '../../x',
+        '%2F',
+        'call|fc_1',
+        'a\nb',
+        '日本',
+        'x'.repeat(300),
+      ];
+      const calls = ids.map((id, index) => ({ id, arguments: { command: `echo ${index}` } }));
+      const { provider, model } = await each.serve([{ calls }]);
+      const keys = await runSteps(store, model);
+      expect(keys).toEqual(ids.map((id) => `2-${id}`));
+      expect(provider.bodies).toHaveLength(2);
+    });
   });
 
-  test('F05, R7: malformed arguments become results, and the next request holds objects', async () => {
-    const store = await openStoreWithTurn();
-    const texts = [
-      '{"command":"ls"',
-      '"ls"',
-      '[]',
-      'null',
-      '{"command":5}',
-      '{"command":"echo 1"}{"command":"echo 2"}',
-    ];
-    const calls = texts.map((text, index) => ({ id: `c${index}`, arguments: text }));
-    const { provider, model } = await each.serve([{ calls }]);
-    await runSteps(store, model);
-    const stored = await store.listCalls({ chatId: CHAT });
-    expect(stored.map(({ status }) => status)).toEqual(texts.map(() => 'no_effect'));
-    expect(stored.every(({ request, result }) => request === undefined && result?.isError === true)).toBe(true);
-    expect(provider.bodies).toHaveLength(2);
+  describe('R7: malformed arguments become results, and the next request holds objects', () => {
+    test('F05: malformed arguments become results, and the next request holds objects', async () => {
+      const store = await openStoreWithTurn();
+      const texts = [
+        '{"command":"ls"',
+        '"ls"',
+        '[]',
+        'null',
+        '{"command":5}',
+        '{"command":"echo 1"}{"command":"echo 2"}',
+      ];
+      const calls = texts.map((text, index) => ({ id: `c${index}`, arguments: text }));
+      const { provider, model } = await each.serve([{ calls }]);
+      await runSteps(store, model);
+      const stored = await store.listCalls({ chatId: CHAT });
+      expect(stored.map(({ status }) => status)).toEqual(texts.map(() => 'no_effect'));
+      expect(stored.every(({ request, result }) => request === undefined && result?.isError === true)).toBe(true);
+      expect(provider.bodies).toHaveLength(2);
+    });
   });
 
   test('R10: a result with marks for odd bytes passes as strict JSON', async () => {
