@@ -13,8 +13,10 @@ export interface RawToolCall {
   readonly input: string;
 }
 
-/** All requests of a step travel in one result; Temporal refuses one of 2 MiB, and the rest of it takes room as well. */
-const STEP_REQUESTS_BYTES_MAX = 1024 * 1024;
+/** All requests of a step travel in one result, of which a worker lets 1 MiB pass; ids and targets take room as well. */
+const STEP_REQUESTS_BYTES_MAX = 512 * 1024;
+/** A step is never split, and its results stay in one run's history: so many of the largest fit into its 50 MiB. */
+const STEP_CALLS_MAX = 256;
 const TOOL_NAME_CHARACTERS_MAX = 128;
 
 export interface DraftOptions {
@@ -43,10 +45,12 @@ export function draftCalls(
     // Counted as it is encoded: escapes can make a command six times as long.
     requestsBytes += utf8Length(JSON.stringify(request));
     if (requestsBytes > STEP_REQUESTS_BYTES_MAX) return { ...base, ...refused(toolName, TOO_MUCH_FAULT) };
+    if (position >= STEP_CALLS_MAX) return { ...base, ...refused(toolName, TOO_MANY_FAULT) };
     return { ...base, request, summary: showCommands ? summaryOf(toolName, request) : toolName };
   });
 }
 
+const TOO_MANY_FAULT = `one reply has at most ${STEP_CALLS_MAX} calls; ask for the others in a later reply`;
 const TOO_MUCH_FAULT = `the calls of one reply together are over ${STEP_REQUESTS_BYTES_MAX / 1024} KiB; ask again in a later reply`;
 
 function refused(toolName: string, fault: string): { summary: string; outcome: CallOutcome } {

@@ -25,7 +25,8 @@ export function isReaderGone(folder: string): boolean {
     closeSync(openSync(join(folder, 'output'), constants.O_WRONLY | constants.O_NONBLOCK));
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENXIO';
+    // Without the FIFO no keeper has come so far as to have a reader.
+    return ['ENXIO', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }
 

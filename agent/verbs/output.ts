@@ -60,7 +60,7 @@ export async function output(context: VerbContext, request: OutputRequest): Prom
     ...(row.reason !== null && { reason: row.reason }),
     total: totals.total,
     dropped: totals.dropped.map(([from, to]) => [from, to]),
-    outputOpen: !totals.isDrained && !isReaderLost,
+    outputOpen: !totals.isDrained && !(hasEnded && isReaderLost),
     // Its reader was killed, or failed: what it had not written yet is gone.
     outputIncomplete: totals.isIncomplete || (hasEnded && !totals.isDrained && isReaderLost),
     lastLine: await readLastLine(folder, segmentBytes),

@@ -91,21 +91,23 @@ test('L02: an agent killed after the reserve finds the key void, and a plain sta
   expect(countRuns(folder, '2-call')).toBe(1);
 });
 
-test('B09, K6: a fence on a void key holds, also after a restart', async () => {
-  const folder = makeAgentFolder();
-  const doomed = await AgentProcess.start(folder, { env: { LATCHKEY_CRASH_AT: 'after-reserve' } });
-  const target = await doomed.target();
-  const request = startRequest(target, '9-call', logged(folder, '9-call'));
-  await doomed.client.start(request).catch(() => undefined);
-  await doomed.ended();
+describe('L09: the agent restarts, the row is void, a settle fences it, and a later start arrives', () => {
+  test('B09, K6: a fence on a void key holds, also after a restart', async () => {
+    const folder = makeAgentFolder();
+    const doomed = await AgentProcess.start(folder, { env: { LATCHKEY_CRASH_AT: 'after-reserve' } });
+    const target = await doomed.target();
+    const request = startRequest(target, '9-call', logged(folder, '9-call'));
+    await doomed.client.start(request).catch(() => undefined);
+    await doomed.ended();
 
-  const agent = await AgentProcess.start(folder);
-  expect(await agent.client.cancel({ ...keyed(target, '9-call'), mode: 'fence' })).toMatchObject({ state: 'fenced' });
-  await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
-  await agent.kill();
-  const next = await AgentProcess.start(folder);
-  await expect(next.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
-  expect(countRuns(folder, '9-call')).toBe(0);
+    const agent = await AgentProcess.start(folder);
+    expect(await agent.client.cancel({ ...keyed(target, '9-call'), mode: 'fence' })).toMatchObject({ state: 'fenced' });
+    await expect(agent.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
+    await agent.kill();
+    const next = await AgentProcess.start(folder);
+    await expect(next.client.start(request)).rejects.toMatchObject({ code: 'canceled' });
+    expect(countRuns(folder, '9-call')).toBe(0);
+  });
 });
 
 test('B01: a fence of an unseen key holds after the agent was killed', async () => {

@@ -44,11 +44,11 @@ test.for([
   { what: 'an agent restart', env: () => ({}), running: 'exited' },
   // What ran died with the machine; nobody knows how far it came.
   { what: 'a reboot of the machine', env: reboot, running: 'unknown' },
-])('I15: $what while calls wait for a slot takes nothing from those calls', async ({ env, running }) => {
+])('I15, L11: $what while calls wait for a slot takes nothing from those calls', async ({ env, running }) => {
   const whole = await Whole.open();
   const go = join(whole.folder.root, 'go');
   const busy = Array.from({ length: CALLS_SIDE_BY_SIDE_MAX }, (_, index) => `busy${index}`);
-  const waiting = ['waits1', 'waits2'];
+  const waiting = ['waits1', 'waits2', 'waits3', 'waits4'];
   const holding = busy.map((id) => [id, logged(whole.folder, id, `until [ -e '${go}' ]; do sleep 0.1; done`)]);
   const quick = waiting.map((id) => [id, logged(whole.folder, id, 'exit 3')]);
   const turn = await whole.startTurn([commands(Object.fromEntries([...holding, ...quick])), DONE]);
