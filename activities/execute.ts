@@ -12,7 +12,10 @@ import { endDetached } from './execute/endings.ts';
 import { follow } from './execute/follow.ts';
 import { readEarlierBeat } from './execute/earlier-beat.ts';
 import { startPulse } from './execute/pulse.ts';
+import { watchSleep } from './execute/sleep-watch.ts';
+import type { SleepWatch } from './execute/sleep-watch.ts';
 import { openTrustWindow } from './execute/trust-window.ts';
+import { applicationFailure } from './failure.ts';
 import { faultPoint } from './fault-points.ts';
 
 /** Short enough for a fresh last line in the Temporal UI; shorter still where the heartbeat is. */
@@ -23,20 +26,26 @@ export interface ExecuteActivitiesOptions {
   readonly clock?: Clock;
   /** How long an attempt stays silent at first: a command that ends before costs the server no heartbeat. */
   readonly firstBeatMs?: number;
+  readonly sleepWatch?: SleepWatch;
 }
 
 export function createExecuteActivities(options: ExecuteActivitiesOptions): ExecuteActivities {
-  return { execute: (input) => execute(options, input) };
+  const { sleepWatch = watchSleep() } = options;
+  return { execute: (input) => execute({ ...options, sleepWatch }, input) };
 }
 
 /**
  * Runs or re-attaches to the one command of a key and returns its end as a value (design §5). Throws only to let go:
  * on a cancellation of any reason, which leaves the command alone (C6), or when this attempt is stale.
  */
-async function execute(options: ExecuteActivitiesOptions, input: ExecuteInput): Promise<CallOutcome> {
-  const { client, clock = systemClock, firstBeatMs } = options;
+async function execute(
+  options: ExecuteActivitiesOptions & { readonly sleepWatch: SleepWatch },
+  input: ExecuteInput,
+): Promise<CallOutcome> {
+  const { client, clock = systemClock, firstBeatMs, sleepWatch } = options;
   const context = Context.current();
   const heartbeatTimeoutMs = context.info.heartbeatTimeoutMs || HEARTBEAT_TIMEOUT_MS_DEFAULT;
+  requireAwake(sleepWatch, heartbeatTimeoutMs);
   const earlier = readEarlierBeat(context.info.heartbeatDetails, input);
   const target = earlier === undefined ? input.target : raiseSequence(input.target, earlier.target);
   const pulse = startPulse({
@@ -68,6 +77,17 @@ async function execute(options: ExecuteActivitiesOptions, input: ExecuteInput): 
   } finally {
     pulse.stop();
   }
+}
+
+/** Throws, so that the next attempt takes over, when this one may have been given up before it was taken up. */
+function requireAwake(sleepWatch: SleepWatch, heartbeatTimeoutMs: number): void {
+  const leftMs = sleepWatch.leftAfterSleepMs(heartbeatTimeoutMs);
+  if (leftMs === 0) return;
+  throw applicationFailure(
+    'start_pending',
+    `this worker was stopped for more than ${heartbeatTimeoutMs} ms, so this attempt may be old and starts nothing; the next one asks.`,
+    { retryable: true, nextRetryDelayMs: leftMs },
+  );
 }
 
 async function run(attempt: Attempt): Promise<CallOutcome> {

@@ -1,5 +1,5 @@
 /** Composes an agent: state, supervisor, server; recovers before it listens; lets go on close. */
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import type { Server } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
@@ -13,6 +13,7 @@ import { OUTPUT_RETENTION_MS_DEFAULT, RECEIPT_RETENTION_MS_DEFAULT, Retention } 
 import { createAgentServer } from './server.ts';
 import { Startup } from './startup.ts';
 import { runStartup } from './run-startup.ts';
+import { makeFolder } from './state/make-folder.ts';
 import { AgentState } from './state/open-state.ts';
 
 export interface AgentOptions {
@@ -52,7 +53,7 @@ const KILL_GRACE_MS_DEFAULT = 2000;
 export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const workspace = requireFolder(options.workspace);
   requireTools();
-  mkdirSync(options.state, { recursive: true, mode: 0o700 });
+  makeFolder(resolve(options.state));
   const stateFolder = realpathSync(options.state);
   const state = AgentState.open(stateFolder, options.environment);
   try {

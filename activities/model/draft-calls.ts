@@ -13,8 +13,10 @@ export interface RawToolCall {
   readonly input: string;
 }
 
-/** All requests of a step travel in one result, of which a worker lets 1 MiB pass; ids and targets take room as well. */
-const STEP_REQUESTS_BYTES_MAX = 512 * 1024;
+/** All calls of a step travel in one result, of which a worker lets 1 MiB pass. */
+const STEP_BYTES_MAX = 960 * 1024;
+/** A call's names and target in that result, its ids and its request apart. */
+const CALL_BYTES = 700;
 /** A step is never split, and its results stay in one run's history: so many of the largest fit into its 50 MiB. */
 const STEP_CALLS_MAX = 256;
 const TOOL_NAME_CHARACTERS_MAX = 128;
@@ -33,7 +35,8 @@ export function draftCalls(
   { showCommands, isCutShort = false }: DraftOptions,
 ): readonly CallDraft[] {
   const ids = assignToolCallIds(calls.map((call) => call.id));
-  let requestsBytes = 0;
+  // Those that are refused travel along; an id is there twice, by itself and in its key.
+  let stepBytes = ids.reduce((sum, id) => sum + CALL_BYTES + 2 * encodedBytes(id), 0);
   return calls.map((call, position): CallDraft => {
     const toolName = toSafeText(call.name, TOOL_NAME_CHARACTERS_MAX);
     const { argumentsJson, request, fault } = parseToolArguments(toolName, call.input);
@@ -42,16 +45,21 @@ export function draftCalls(
       const isCut = isCutShort && position === calls.length - 1;
       return { ...base, ...refused(toolName, isCut ? `${fault}; ${CUT_SHORT_FAULT}` : fault) };
     }
-    // Counted as it is encoded: escapes can make a command six times as long.
-    requestsBytes += utf8Length(JSON.stringify(request));
-    if (requestsBytes > STEP_REQUESTS_BYTES_MAX) return { ...base, ...refused(toolName, TOO_MUCH_FAULT) };
+    const summary = showCommands ? summaryOf(toolName, request) : toolName;
+    stepBytes += encodedBytes(request) + encodedBytes(summary);
+    if (stepBytes > STEP_BYTES_MAX) return { ...base, ...refused(toolName, TOO_MUCH_FAULT) };
     if (position >= STEP_CALLS_MAX) return { ...base, ...refused(toolName, TOO_MANY_FAULT) };
-    return { ...base, request, summary: showCommands ? summaryOf(toolName, request) : toolName };
+    return { ...base, request, summary };
   });
 }
 
+/** As it is sent: escapes can make a command six times as long. */
+function encodedBytes(value: unknown): number {
+  return utf8Length(JSON.stringify(value));
+}
+
 const TOO_MANY_FAULT = `one reply has at most ${STEP_CALLS_MAX} calls; ask for the others in a later reply`;
-const TOO_MUCH_FAULT = `the calls of one reply together are over ${STEP_REQUESTS_BYTES_MAX / 1024} KiB; ask again in a later reply`;
+const TOO_MUCH_FAULT = `the calls of one reply together are over ${STEP_BYTES_MAX / 1024} KiB; ask again in a later reply`;
 
 function refused(toolName: string, fault: string): { summary: string; outcome: CallOutcome } {
   const detail = toSafeText(fault, FAILURE_CHARACTERS_MAX);

@@ -3,8 +3,7 @@
  * "Rollback, copy, clone").
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CodedError } from '../../contract/failures.ts';
 import type { AgentId, Incarnation, JournalId } from '../../contract/ids.ts';
 import type { Target } from '../../contract/target.ts';
@@ -14,6 +13,7 @@ import { computeIncarnation } from '../process/incarnation.ts';
 import { Ballast } from './ballast.ts';
 import { requireLocalFileSystem } from './file-system.ts';
 import { lockStateFolder } from './lock.ts';
+import { makeFolder } from './make-folder.ts';
 import { readSentinelMark } from './sentinel.ts';
 import { Witness, witnessFolder } from './witness.ts';
 
@@ -31,7 +31,7 @@ export class AgentState {
   #witness: Witness | undefined;
 
   private constructor(folder: string, environment: NodeJS.ProcessEnv) {
-    mkdirSync(join(folder, 'commands'), { recursive: true, mode: 0o700 });
+    makeFolder(resolve(folder, 'commands'));
     requireLocalFileSystem(folder);
     this.folder = folder;
     this.ballast = new Ballast(folder);

@@ -26,6 +26,8 @@ test('a wrong start of the agent is told in one line that names the setting', ()
     [[], /--state is missing/],
     [['--workspace', '/does/not/exist', ...state], /workspace .*not a folder.*--workspace/],
     [['--workspace', join(folder.root, 'file'), ...state], /not a folder/],
+    [['--state', '/proc/nowhere'], /\/proc\/nowhere can't be made.*--state/],
+    [['--state', join(folder.root, 'file', 'state')], /can't be made.*--state/],
     [['--nonsense', ...state], /--nonsense/],
     [['stop', ...state], /unknown word "stop"/],
     [['--listen', '127.0.0.1', ...state], /--listen wants HOST:PORT/],

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { createAgentClient } from '../../../agent-client/agent-client.ts';
 import { createExecuteActivities } from '../../../activities/execute.ts';
 import type { Clock } from '../../../activities/execute/clock.ts';
+import type { SleepWatch } from '../../../activities/execute/sleep-watch.ts';
 import { guardActivity } from '../../../workers/guard-activity.ts';
 import type { ExecuteInput } from '../../../contract/activity-interfaces.ts';
 import type { CallOutcome, ExecuteRequest } from '../../../contract/calls.ts';
@@ -69,7 +70,13 @@ export function byVerb(replies: Record<string, Reply | ((request: AgentRequest, 
 
 export async function prepareExecute(
   reply: (request: AgentRequest, count: number) => Reply,
-  options: { info?: object; clock?: Clock; answerMarginMs?: number; firstBeatMs?: number } = {},
+  options: {
+    info?: object;
+    clock?: Clock;
+    answerMarginMs?: number;
+    firstBeatMs?: number;
+    sleepWatch?: SleepWatch;
+  } = {},
 ) {
   const agent = await startScriptedAgent(reply);
   const client = createAgentClient({ address: agent.address, answerMarginMs: options.answerMarginMs ?? 5000 });
@@ -80,8 +87,13 @@ export async function prepareExecute(
   const beats: ExecuteHeartbeat[] = [];
   environment.on('heartbeat', (details: ExecuteHeartbeat) => beats.push(details));
   // Beaten at once unless a test is about the silence of the first moment.
-  const { clock, firstBeatMs = 0 } = options;
-  const activities = createExecuteActivities({ client, firstBeatMs, ...(clock && { clock }) });
+  const { clock, firstBeatMs = 0, sleepWatch } = options;
+  const activities = createExecuteActivities({
+    client,
+    firstBeatMs,
+    ...(clock && { clock }),
+    ...(sleepWatch && { sleepWatch }),
+  });
   onTestFinished(async () => {
     await client.close();
     await agent.close();
