@@ -8,14 +8,16 @@ import type { Stage } from './stage.ts';
 
 const WAIT_MS = 30_000;
 
+type AgentPlace = Pick<Stage, 'agentClient' | 'target'>;
+
 /** `start`, then `output` until the exit: what an execute worker asks of the agent for each call. */
-export async function startToExit(stage: Stage, count: number): Promise<number[]> {
+export async function startToExit(at: AgentPlace, count: number): Promise<number[]> {
   const samples: number[] = [];
-  while (samples.length < count) samples.push(await startOne(stage));
+  while (samples.length < count) samples.push(await startOne(at));
   return samples;
 }
 
-export async function startOne({ agentClient, target }: Stage): Promise<number> {
+export async function startOne({ agentClient, target }: AgentPlace): Promise<number> {
   const chatId = parseChatId(`bench-${randomUUID()}`);
   const key = buildExecutionKey({ messageId: 1 as MessageId, toolCallId: 'call' as ToolCallId });
   const call = { target, chatId, key, nonce: callNonce('bench', 0) };

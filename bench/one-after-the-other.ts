@@ -20,6 +20,7 @@ export interface Latencies {
   /** Model call and call together. */
   readonly stepInTurnMs: Figure;
   readonly agentStartToExitMs: Figure;
+  readonly agentWithoutCgroupMs: Figure;
   readonly bareSpawnMs: Figure;
 }
 
@@ -36,6 +37,7 @@ export async function measureLatencies(
     callInTurnMs: [] as number[],
     stepInTurnMs: [] as number[],
     agentStartToExitMs: [] as number[],
+    agentWithoutCgroupMs: [] as number[],
     bareSpawnMs: [] as number[],
   };
   const ways = (count: number): (() => Promise<void>)[] => {
@@ -54,6 +56,7 @@ export async function measureLatencies(
         samples.stepInTurnMs.push(...calls.map((ms, step) => ms + (models[step] ?? 0)));
       },
       async () => void samples.agentStartToExitMs.push(...(await startToExit(stage, count))),
+      async () => void samples.agentWithoutCgroupMs.push(...(await startToExit(stage.agentWithoutCgroups, count))),
       async () => void samples.bareSpawnMs.push(...(await spawnBare(stage, { count, isSideBySide: false }))),
     ];
   };

@@ -18,6 +18,7 @@ export function describeFigures(figures: Figures): string[] {
     row('   the same in a turn, its result stored', latencies.callInTurnMs),
     row('   with its model call (scripted)', latencies.stepInTurnMs),
     row('d  agent: start to exit, output read', latencies.agentStartToExitMs),
+    row('   the same without a cgroup of its own', latencies.agentWithoutCgroupMs),
     row('e  bare spawn from a small process', latencies.bareSpawnMs),
     '',
     `${sideBySide.count} side by side: calls a second, and CPU milliseconds a call`,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { createAgentClient } from '../agent-client/agent-client.ts';
 import type { AgentClient } from '../agent-client/agent-client.ts';
+import { targetOf } from '../agent-client/read-answer.ts';
 import type { Target } from '../contract/target.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -26,8 +27,9 @@ export interface Stage {
   readonly store: Store;
   readonly agent: Piece;
   readonly agentClient: AgentClient;
-  /** Right after the start: what memory grows from. */
   readonly target: Target;
+  /** Another one that gives commands no cgroup, to tell what a cgroup costs. */
+  readonly agentWithoutCgroups: Pick<Stage, 'agentClient' | 'target'>;
   readonly executeWorker: Piece;
   readonly turnWorker: Piece;
   readonly plainWorker: Piece;
@@ -72,21 +74,22 @@ export async function openStage(cleanUp: (() => Promise<void>)[], say: (line: st
       environment: { ...temporal, LATCHKEY_AGENT_ADDRESS: agentAddress },
     });
 
-  const agent = await start('agent', 'agent/main.js', {
-    words: ['--workspace', path('workspace'), '--state', path('agent')],
-    // Stands for the memory-backed folder of the sequence witness, so that nothing is left behind.
-    environment: { XDG_RUNTIME_DIR: path('runtime') },
-  });
-  const agentClient = createAgentClient({ address: agentAddress });
-  cleanUp.push(() => agentClient.close());
-  const { agentId, journalId, incarnation, sequence } = await agentClient.info({});
+  const startAgent = async (name: string, words: string[]) => {
+    const agent = await start(name, 'agent/main.js', {
+      words: ['--workspace', path('workspace'), '--state', path(name), ...words],
+      // Stands for the memory-backed folder of the sequence witness, so that nothing is left behind.
+      environment: { XDG_RUNTIME_DIR: path('runtime') },
+    });
+    const agentClient = createAgentClient({ address: `unix:${path(`${name}/agent.sock`)}` });
+    cleanUp.push(() => agentClient.close());
+    return { agent, agentClient, target: targetOf(await agentClient.info({})) };
+  };
   return {
     server,
     client,
     store,
-    agent,
-    agentClient,
-    target: { agentId, journalId, incarnation, sequence },
+    ...(await startAgent('agent', [])),
+    agentWithoutCgroups: await startAgent('agent-without-cgroups', ['--no-cgroup']),
     executeWorker: await startExecuteWorker(),
     turnWorker: await start('turn worker', 'workers/turn-worker.js', {
       environment: { ...temporal, LATCHKEY_STORE: storeUrl, LATCHKEY_TURN_QUEUE: TURN_QUEUE },

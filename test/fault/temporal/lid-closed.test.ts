@@ -33,6 +33,6 @@ test('L22: opened again past the trust window, a laptop whose attempt waited for
   expect(proxy.of('start').slice(starts)).toEqual([]);
   expect(await turn.call('waits')).toMatchObject({ status: 'no_effect', result: { text: call.result?.text } });
   const conversation = await whole.store.loadConversation(chatId);
-  expect(conversation.map(({ role }) => role)).toEqual(['user', 'assistant', 'note', 'assistant']);
+  expect(conversation.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant', 'note']);
   expect(countRuns(whole.folder, 'waits')).toBe(0);
 });
