@@ -138,7 +138,23 @@ const lateTruths: Migration = {
   },
 };
 
-const MIGRATIONS: Record<string, Migration> = { '0001-first-tables': firstTables, '0002-late-truths': lateTruths };
+const retiredAgents: Migration = {
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await db.schema
+      .createTable('retired_agents')
+      .addColumn('agent_id', 'text', (column) => column.primaryKey())
+      .addColumn('who', 'text', (column) => column.notNull())
+      .addColumn('why', 'text', (column) => column.notNull())
+      .addColumn('at', 'text', (column) => column.notNull())
+      .execute();
+  },
+};
+
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-first-tables': firstTables,
+  '0002-late-truths': lateTruths,
+  '0003-retired-agents': retiredAgents,
+};
 
 /** Brings the database to the newest version; a database that is newer than this code is refused by name. */
 export async function migrateToLatest(db: Kysely<Schema>): Promise<void> {

@@ -10,6 +10,7 @@ export interface Schema {
   steps: StepRow;
   calls: CallRow;
   notes: NoteRow;
+  retired_agents: RetiredAgentRow;
   stream_events: StreamEventRow;
 }
 
@@ -115,6 +116,13 @@ export interface NoteRow {
   after_message_id: number;
   key: string;
   text: string;
+  at: string;
+}
+
+export interface RetiredAgentRow {
+  agent_id: string;
+  who: string;
+  why: string;
   at: string;
 }
 

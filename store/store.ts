@@ -18,6 +18,7 @@ import type {
 } from '../contract/activity-interfaces.ts';
 import type { AgentId, ChatId, ExecutionKey } from '../contract/ids.ts';
 import type { ConversationMessage } from '../contract/messages.ts';
+import type { RetireAgent } from '../contract/settle.ts';
 import type { StrayTurn } from '../contract/sweep.ts';
 import type { StoredCall } from './call-row.ts';
 import { findCall, listCalls, recordCancelRequests, recordResult, recordTargets } from './calls.ts';
@@ -28,6 +29,8 @@ import type { CommitStepInput } from './commit-step.ts';
 import { loadConversation } from './conversation.ts';
 import type { Schema } from './schema.ts';
 import { recordTruth } from './late-truth.ts';
+import { listRetiredAgents, recordRetirement } from './retired-agents.ts';
+import type { RetiredAgent } from './retired-agents.ts';
 import { noteRetry } from './step-retry.ts';
 import type { StepRetry } from './step-retry.ts';
 import { listUsage } from './step-usage.ts';
@@ -68,6 +71,9 @@ export interface Store {
   findCall(input: { chatId: ChatId; key: ExecutionKey }): Promise<StoredCall | undefined>;
   listCalls(input: { chatId: ChatId; turn?: number }): Promise<readonly StoredCall[]>;
 
+  recordRetirement(input: RetireAgent & { agentId: AgentId }): Promise<void>;
+  listRetiredAgents(): Promise<readonly RetiredAgent[]>;
+
   readEvents(input: { chatId: ChatId; after: number; limit: number }): Promise<readonly StreamEvent[]>;
   close(): Promise<void>;
 }
@@ -96,6 +102,8 @@ export function createStore(db: Kysely<Schema>): Store {
     recordTruth: (input) => recordTruth(db, input),
     findCall: (input) => findCall(db, input),
     listCalls: (input) => listCalls(db, input),
+    recordRetirement: (input) => recordRetirement(db, input),
+    listRetiredAgents: () => listRetiredAgents(db),
     readEvents: (input) => readEvents(db, input),
     close: () => db.destroy(),
   };

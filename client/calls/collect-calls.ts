@@ -7,6 +7,7 @@ import { isResolved } from '../../contract/calls.ts';
 import type { CallStatus } from '../../contract/calls.ts';
 import { activityIdOf } from '../../contract/execution-key.ts';
 import type { AgentId, ChatId, ExecutionKey, Handle } from '../../contract/ids.ts';
+import type { RetireAgent } from '../../contract/settle.ts';
 import type { CallView } from '../../contract/turn.ts';
 import type { Store, StoredCall } from '../open-store.ts';
 import type { PendingActivity } from '../watch/pending-activities.ts';
@@ -48,19 +49,20 @@ export interface CollectOptions {
   readonly filter: CallsFilter;
   /** So many of the turns that have ended are shown too. */
   readonly endedTurnsMax: number;
+  readonly pollerSilenceMs?: number;
   readonly fallback?: { readonly chatId: ChatId; readonly turn?: number } | undefined;
 }
 
 export async function collectCalls(options: CollectOptions): Promise<CollectedCalls> {
-  const { store, client, filter, endedTurnsMax, fallback } = options;
+  const { store, client, filter, endedTurnsMax, pollerSilenceMs, fallback } = options;
   if (client === undefined) {
     const calls = fallback === undefined ? [] : await store.listCalls(fallback);
     return { calls: calls.filter((call) => fits(call, filter)).map((call) => lineOf(call, {})), notes: [] };
   }
   const turns = await listTurns(client, filter, endedTurnsMax);
-  const lastPoll = lastPollOnce(client);
-  const perTurn = await Promise.all(turns.map((turn) => callsOfTurn(store, turn, lastPoll)));
-  const calls = perTurn.flat().filter((call) => fits(call, filter));
+  const look = { store, lastPoll: lastPollOnce(client), pollerSilenceMs, retired: await store.listRetiredAgents() };
+  const perTurn = await Promise.all(turns.map((turn) => callsOfTurn(look, turn)));
+  const calls = [...perTurn.flat(), ...(await callsOfSettles(look, turns))].filter((call) => fits(call, filter));
   return {
     calls: calls.toSorted((left, right) => Number(right.isOpen) - Number(left.isOpen)),
     notes: turns.flatMap(notesOf),
@@ -78,7 +80,15 @@ function lastPollOnce(client: Client): LastPoll {
   };
 }
 
-async function callsOfTurn(store: Store, turn: SeenTurn, lastPoll: LastPoll): Promise<CallLine[]> {
+interface Look {
+  readonly store: Store;
+  readonly lastPoll: LastPoll;
+  readonly pollerSilenceMs: number | undefined;
+  readonly retired: readonly (RetireAgent & { readonly agentId: AgentId; readonly at: string })[];
+}
+
+async function callsOfTurn(look: Look, turn: SeenTurn): Promise<CallLine[]> {
+  const { store, lastPoll, pollerSilenceMs, retired } = look;
   const { chatId, turn: number, pending, calls: views, isRunning } = turn;
   const rows = await store.listCalls({ chatId, turn: number });
   return Promise.all(
@@ -88,7 +98,10 @@ async function callsOfTurn(store: Store, turn: SeenTurn, lastPoll: LastPoll): Pr
       );
       const view = views?.find(({ key }) => key === row.key);
       const lastPollAgoMs = activity?.state === 'scheduled' ? await lastPoll(row.agentId) : undefined;
+      const retirement = retired.find(({ agentId }) => agentId === row.agentId);
       return lineOf(row, {
+        ...(pollerSilenceMs !== undefined && { pollerSilenceMs }),
+        ...(retirement !== undefined && { retirement }),
         ...(activity !== undefined && { pending: activity }),
         ...(view !== undefined && { view }),
         ...(lastPollAgoMs !== undefined && { lastPollAgoMs }),
@@ -97,6 +110,20 @@ async function callsOfTurn(store: Store, turn: SeenTurn, lastPoll: LastPoll): Pr
       });
     }),
   );
+}
+
+/** A settle may go on for a day: its turn needn't be among the last that have ended. */
+async function callsOfSettles({ store, retired }: Look, turns: readonly SeenTurn[]): Promise<CallLine[]> {
+  const { calls } = await store.listUnfinished();
+  const others = calls.filter(
+    (call) => !turns.some(({ chatId, turn }) => chatId === call.chatId && turn === call.turn),
+  );
+  const rows = await Promise.all(others.map(({ chatId, call: { key } }) => store.findCall({ chatId, key })));
+  return rows.flatMap((row) => {
+    if (row === undefined) return [];
+    const retirement = retired.find(({ agentId }) => agentId === row.agentId);
+    return [lineOf(row, { workflow: 'closed', ...(retirement !== undefined && { retirement }) })];
+  });
 }
 
 type SeenOfCall = Partial<Omit<Observation, 'status' | 'createdMs'>> & { readonly view?: CallView };

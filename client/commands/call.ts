@@ -6,6 +6,7 @@ import { reachAgent } from '../calls/agent-of-call.ts';
 import type { CallLine } from '../calls/collect-calls.ts';
 import { collectCalls } from '../calls/collect-calls.ts';
 import { requireCall } from '../calls/find-call.ts';
+import { readPollerSilenceMs } from '../calls/poller-silence.ts';
 import { reachCalls } from '../calls/reach-calls.ts';
 import type { ReachedCalls } from '../calls/reach-calls.ts';
 import { writeOutput } from '../calls/write-output.ts';
@@ -87,7 +88,9 @@ async function show({ call, reached, flags }: FoundCall): Promise<number> {
   // Of one that is resolved the store says all.
   const asked = isResolved(call.status) ? undefined : client;
   const endedTurnsMax = 1;
-  const seen = await collectCalls({ store, client: asked, filter, endedTurnsMax, fallback: { chatId, turn } });
+  const pollerSilenceMs = readPollerSilenceMs(process.env);
+  const fallback = { chatId, turn };
+  const seen = await collectCalls({ store, client: asked, filter, endedTurnsMax, pollerSilenceMs, fallback });
   const line = seen.calls.find(({ key }) => key === call.key);
   if (flags.json) process.stdout.write(`${JSON.stringify({ ...call, observed: line })}\n`);
   else process.stdout.write(`${describe(call, line).join('\n')}\n`);

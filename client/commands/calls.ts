@@ -5,6 +5,7 @@ import { parseAgentId, parseChatId } from '../../contract/ids.ts';
 import { callsTable } from '../calls/calls-table.ts';
 import { collectCalls } from '../calls/collect-calls.ts';
 import type { CollectedCalls } from '../calls/collect-calls.ts';
+import { readPollerSilenceMs } from '../calls/poller-silence.ts';
 import { reachCalls } from '../calls/reach-calls.ts';
 import type { ReachedCalls } from '../calls/reach-calls.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
@@ -84,7 +85,8 @@ async function collect(folder: StageFolder, reached: ReachedCalls, flags: CallsF
   const filter = { ...(chatId !== undefined && { chatId }), ...(agentId !== undefined && { agentId }) };
   const fallback = chatId === undefined ? findLatestTurn(folder) : { chatId };
   const endedTurnsMax = flags.all ? ENDED_TURNS_ALL : ENDED_TURNS;
-  const seen = await collectCalls({ store, client, filter, endedTurnsMax, fallback });
+  const pollerSilenceMs = readPollerSilenceMs(process.env);
+  const seen = await collectCalls({ store, client, filter, endedTurnsMax, pollerSilenceMs, fallback });
   return flags.stuck ? { ...seen, calls: seen.calls.filter(({ stuck }) => stuck !== undefined) } : seen;
 }
 

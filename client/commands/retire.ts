@@ -22,7 +22,8 @@ const LOOKS_MAX = 20;
 const LOOK_MS = 500;
 
 const HELP = `
-Its calls become unknown, and nobody asks it again. An agent that comes back all the same runs nothing of them twice:
+Its calls become unknown, and nobody asks it again. A call that begins to wait for it later is shown by
+"latchkey calls --stuck": say this again. A call whose turn still runs is ended by latchkey call resolve. An agent that comes back all the same runs nothing of them twice:
 its journal still has every key. A copy or a clone is not retired but adopted: latchkey agent adopt.
 
 Example:
@@ -52,7 +53,10 @@ async function retire(agentId: AgentId, flags: RetireFlags): Promise<number> {
   try {
     const { client, note } = reached;
     if (client === undefined) throw new CodedError('temporal_unreachable', note ?? 'no Temporal server answers.');
-    const count = await endSettles(client, agentId, { who: operatorName(flags.who), why: flags.why });
+    const word = { who: operatorName(flags.who), why: flags.why };
+    // Before the settles end: one that begins meanwhile is shown as waiting for a retired agent.
+    await reached.store.recordRetirement({ agentId, ...word });
+    const count = await endSettles(client, agentId, word);
     process.stdout.write(
       `agent ${agentId}: ${count === 0 ? 'no call waited for it' : `ended the wait for ${count}`}\n`,
     );

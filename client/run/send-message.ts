@@ -5,8 +5,8 @@ import { CodedError, Refusal } from '../../contract/failures.ts';
 import { parseChatId } from '../../contract/ids.ts';
 import type { AgentId } from '../../contract/ids.ts';
 import type { ReachedStage } from '../dev/reach-stage.ts';
-import { startTurn } from '../start-turn.ts';
 import type { ChatTurn } from './latest-turn.ts';
+import { startNextTurn } from './start-next-turn.ts';
 
 const ASK_AGENT_MS_MAX = 5000;
 
@@ -31,9 +31,8 @@ export async function sendMessage(stage: ReachedStage, message: Message): Promis
   }
   await store.createChat({ chatId, agentId });
   await store.enqueueUserMessage({ chatId, clientMessageId: randomUUID(), text });
-  const turn = await store.reserveNextTurn(chatId);
-  const input = { chatId, turn, agentId, model };
-  const { workflowId } = await startTurn(client, { input, taskQueue: places.turnQueue, userText: text });
+  const next = { input: { chatId, agentId, model }, taskQueue: places.turnQueue, userText: text };
+  const { turn, workflowId } = await startNextTurn({ store, client }, next);
   stage.use.follow(workflowId);
   return { chatId, turn, workflowId };
 }

@@ -19,6 +19,8 @@ export interface PendingActivity {
   readonly nextAttemptMs?: number;
   readonly heartbeatTimeoutMs?: number;
   readonly lastFailure?: string;
+  /** The attempt before this one ended by a time-out. */
+  readonly hasTimedOut: boolean;
   readonly worker?: string;
   /** Of `execute`. */
   readonly heartbeat?: ExecuteHeartbeat;
@@ -58,6 +60,7 @@ function readActivity(activity: RawActivity): PendingActivity {
     type: activity.activityType?.name ?? '',
     state: STATES[Number(activity.state)] ?? 'scheduled',
     attempt: activity.attempt ?? 1,
+    hasTimedOut: Boolean(activity.lastFailure?.timeoutFailureInfo),
     isOfEarlierAttempt: lastHeartbeatMs !== undefined && lastHeartbeatMs < (startedMs ?? 0),
     ...(Object.fromEntries(known) as Partial<PendingActivity>),
   };

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDevServer } from '../../../tools/temporal/dev-server.ts';
@@ -15,13 +16,15 @@ const timings = {
 };
 
 test('I10: a live command is not called unknown after server, workers and agent were all stopped for longer than every window', async () => {
-  const server = await startDevServer({});
+  const data = mkdtempSync(join(tmpdir(), 'latchkey-server-'));
+  onTestFinished(() => rmSync(data, { recursive: true }));
+  const server = await startDevServer({ dbFile: join(data, 'temporal.db') });
   onTestFinished(() => server.stop());
   const whole = await Whole.open({ temporalAddress: server.address });
   const go = join(whole.folder.root, 'go');
   const held = logged(whole.folder, 'held', `until [ -e '${go}' ]; do sleep 0.1; done; exit 3`);
   const turn = await whole.startTurn([commands({ held }), DONE], { timings });
-  await turn.running('held');
+  const running = await turn.running('held');
   const pids = [server.pid, ...[...whole.agents, ...whole.workers].map(({ child }) => child.pid)];
   const signalAll = (signal: NodeJS.Signals) => {
     for (const pid of pids) if (pid !== undefined) process.kill(pid, signal);
@@ -31,11 +34,19 @@ test('I10: a live command is not called unknown after server, workers and agent 
   signalAll('SIGSTOP');
   const frozenAtMs = performance.now();
   await turn.until('every window is over', () => performance.now() - frozenAtMs > FROZEN_MS);
+  const { exchanges } = whole.proxy;
+  const before = exchanges.length;
   signalAll('SIGCONT');
-  await turn.until('an attempt attends the command', async () => {
-    const pending = (await turn.pending()).find(({ type }) => type === 'execute');
-    return pending !== undefined && pending.attempt > 1 && pending.heartbeat?.phase === 'running';
+  const wokeAtMs = performance.now();
+  const { key } = await turn.call('held');
+  await turn.until('an attempt attends the command', () =>
+    exchanges.slice(before).some(({ answer }) => answer?.['handle'] === running.heartbeat?.handle),
+  );
+  await turn.until('what a timer of the long pause could begin would have ended', async () => {
+    const pending = (await turn.pending()).find(({ activityId }) => activityId === key);
+    return performance.now() - wokeAtMs > WINDOW_MS && pending?.heartbeat?.phase === 'running';
   });
+  expect(await turn.call('held')).toMatchObject({ status: 'reserved' });
   writeFileSync(go, '');
   expect(await turn.result()).toMatchObject({ state: 'completed' });
   expect(await turn.call('held')).toMatchObject({ status: 'exited', exitCode: 3 });

@@ -15,15 +15,17 @@ test('E06: a graceful stop of the worker leaves the command running, the next at
     timings: { heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS },
   });
   const stopped = whole.worker('execute-worker');
-  const first = await turn.running('held');
+  await turn.running('held');
   await whole.startExecuteWorker();
+  const stoppedAtMs = performance.now();
   stopped.signal('SIGTERM');
   await stopped.ended();
   expect(stopped.child.exitCode).toBe(0);
-  await turn.until('a later attempt attends the command', async () => {
-    const pending = (await turn.pending()).find(({ type }) => type === 'execute');
-    return pending !== undefined && pending.attempt > first.attempt && pending.heartbeat?.phase === 'running';
-  });
+  const { key } = await turn.call('held');
+  await turn.until('the next attempt has attached to the command', () =>
+    whole.proxy.of('start', key).some(({ answer }) => answer?.['outcome'] === 'attached'),
+  );
+  expect(performance.now() - stoppedAtMs).toBeLessThan(HEARTBEAT_TIMEOUT_MS / 4);
   const { chatId, store } = whole;
   expect(await turn.call('held')).toMatchObject({ status: 'reserved' });
   expect(await store.findChat(chatId)).toMatchObject({ activeTurn: turn.turn });

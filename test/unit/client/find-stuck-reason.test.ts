@@ -19,6 +19,7 @@ function pending(change: Partial<PendingActivity>, heartbeat: Partial<ExecuteHea
     lastHeartbeatMs: ago(1),
     heartbeatTimeoutMs: 10_000,
     isOfEarlierAttempt: false,
+    hasTimedOut: false,
     heartbeat: { v: 1, key: '2-a', phase: 'running', ...heartbeat } as ExecuteHeartbeat,
     ...change,
   };
@@ -38,6 +39,37 @@ const STUCK: [string, string, Partial<Observation>][] = [
   ['attempts that rise', 'attempts_rising', { pending: pending({ attempt: 7, lastFailure: 'cut off' }) }],
   ['a turn that no worker attends', 'no_turn_worker', { hasTurnWorker: false }],
   ['an unanswered cancel', 'cancel_requested', { status: 'cancel_requested' }],
+  [
+    'a frozen worker that was handed the next attempt',
+    'heartbeat_overdue',
+    {
+      pending: pending({
+        attempt: 2,
+        hasTimedOut: true,
+        startedMs: ago(2),
+        lastHeartbeatMs: ago(20),
+        isOfEarlierAttempt: true,
+      }),
+    },
+  ],
+  [
+    'a worker that was killed a moment ago',
+    'heartbeat_overdue',
+    {
+      pending: pending({ state: 'scheduled', attempt: 2, hasTimedOut: true, lastHeartbeatMs: ago(20) }),
+      lastPollAgoMs: 30_000,
+    },
+  ],
+  [
+    'a settle that waits for a retired agent',
+    'agent_retired',
+    { status: 'cancel_requested', workflow: 'closed', retirement: { who: 'Ann', why: 'scrapped', at: at(60) } },
+  ],
+  [
+    'a turn that waits for a retired agent',
+    'agent_retired',
+    { pending: pending({}, { unreachableSince: at(9) }), retirement: { who: 'Ann', why: 'scrapped', at: at(60) } },
+  ],
 ];
 
 const NOT_STUCK: [string, Partial<Observation>][] = [
@@ -48,8 +80,21 @@ const NOT_STUCK: [string, Partial<Observation>][] = [
   ],
   [
     'a retry that waits out its back-off',
-    { pending: pending({ state: 'scheduled', nextAttemptMs: ago(-3), attempt: 2 }) },
+    { pending: pending({ state: 'scheduled', nextAttemptMs: ago(-3), attempt: 2 }), lastPollAgoMs: 90_000 },
   ],
+  [
+    'an attempt that has just followed on a time-out',
+    {
+      pending: pending({
+        attempt: 2,
+        hasTimedOut: true,
+        startedMs: ago(1),
+        lastHeartbeatMs: ago(12),
+        isOfEarlierAttempt: true,
+      }),
+    },
+  ],
+  ['a call that gets on at an agent that was retired', { retirement: { who: 'Ann', why: 'scrapped', at: at(60) } }],
   ['a call at its deadline', { pending: pending({}, { deadline: at(1) }) }],
   ['a resolved call, whatever else is seen', { status: 'exited', workflow: 'closed', hasTurnWorker: false }],
 ];
