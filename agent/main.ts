@@ -3,6 +3,7 @@
  * `… adopt --state DIR` makes a copied state folder an agent of its own.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CodedError } from '../contract/failures.ts';
 import { keepSmall } from './keep-small.ts';
@@ -16,7 +17,7 @@ Runs the daemon that owns the commands of a workspace. It outlives every client,
   --state DIR          its journal and the commands' output; on a local disk, outside the workspace
   --socket PATH        unix socket to listen on (default: agent.sock in the state folder)
   --listen HOST:PORT   TCP instead of the socket; needs LATCHKEY_AGENT_TOKEN in the environment
-  --env-file FILE      KEY=value lines that every command gets
+  --command-env FILE   KEY=value lines that every command gets
   --startup FILE       program to run once after each boot; commands wait until it has ended
   --keep-output TIME   how long output is kept after the exit, such as 24h (the default) or 90m
   --keep-receipt TIME  how long the exit is known after that, such as 30d (the default)
@@ -40,7 +41,7 @@ export async function agentMain(words: readonly string[]): Promise<number> {
         state: { type: 'string' },
         socket: { type: 'string' },
         listen: { type: 'string' },
-        'env-file': { type: 'string' },
+        'command-env': { type: 'string' },
         startup: { type: 'string' },
         'keep-output': { type: 'string' },
         'keep-receipt': { type: 'string' },
@@ -74,6 +75,9 @@ export async function agentMain(words: readonly string[]): Promise<number> {
 
 async function adopt(state: string): Promise<number> {
   const { AgentState } = await import('./state/open-state.ts');
+  if (!existsSync(join(state, 'journal.db'))) {
+    throw new CodedError('configuration', `${state} has no journal: it is not the state folder of an agent (--state)`);
+  }
   const { agentId, lost } = AgentState.adopt(state, process.env);
   process.stdout.write(`adopted as ${agentId}; ${lost} open call${lost === 1 ? '' : 's'} became lost\n`);
   return 0;
@@ -84,7 +88,7 @@ async function serve(values: {
   state: string;
   socket?: string | undefined;
   listen?: string | undefined;
-  'env-file'?: string | undefined;
+  'command-env'?: string | undefined;
   startup?: string | undefined;
   'keep-output'?: string | undefined;
   'keep-receipt'?: string | undefined;
@@ -102,8 +106,8 @@ async function serve(values: {
     state: values.state,
     ...(values.socket !== undefined && { socket: values.socket }),
     ...(values.listen !== undefined && { listen: parseListen(values.listen) }),
-    ...(values['env-file'] !== undefined && { envFile: values['env-file'] }),
-    ...(values.startup !== undefined && { startup: requireFile(values.startup) }),
+    ...(values['command-env'] !== undefined && { envFile: requireFile('--command-env', values['command-env']) }),
+    ...(values.startup !== undefined && { startup: requireFile('--startup', values.startup) }),
     ...(values['keep-output'] !== undefined && {
       outputRetentionMs: parseTime('--keep-output', values['keep-output']),
     }),
@@ -156,9 +160,9 @@ function parseTime(flag: string, text: string): number {
   return Number(match[1]) * unitMs;
 }
 
-function requireFile(path: string): string {
+function requireFile(flag: string, path: string): string {
   if (existsSync(path)) return path;
-  throw new CodedError('configuration', `the start-up script ${path} does not exist (--startup)`);
+  throw new CodedError('configuration', `the file ${path} does not exist (${flag})`);
 }
 
 function report(isJson: boolean, error: unknown, context: Record<string, unknown>): void {

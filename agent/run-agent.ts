@@ -56,6 +56,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   makeFolder(resolve(options.state));
   const stateFolder = realpathSync(options.state);
   const state = AgentState.open(stateFolder, options.environment);
+  state.onWitnessFailure((error) => options.onDefect(error, { doing: 'writing the sequence witness' }));
   try {
     const killGraceMs = options.killGraceMs ?? KILL_GRACE_MS_DEFAULT;
     const segmentBytes = Number(options.environment['LATCHKEY_SEGMENT_BYTES'] ?? SEGMENT_BYTES);
@@ -179,7 +180,8 @@ async function removeStaleSocket(path: string): Promise<void> {
       probe.destroy();
       done(true);
     });
-    probe.once('error', () => done(false));
+    // Only a refusal proves that nobody listens: a socket that may not be asked is somebody's.
+    probe.once('error', (error: NodeJS.ErrnoException) => done(error.code !== 'ECONNREFUSED'));
   });
   if (isAnswered) {
     throw new CodedError('configuration', `another process listens on ${path}: stop it, or choose another --socket`);

@@ -2,12 +2,20 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
+
+const NAME_CHARACTERS_MAX = 20;
 
 export function defaultStateFolder(workspace: string, environment: NodeJS.ProcessEnv): string {
   const path = existsSync(workspace) ? realpathSync(workspace) : resolve(workspace);
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 10);
-  const base = environment['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state');
-  const name = basename(path).replace(/[^A-Za-z0-9._-]/g, '_') || 'root';
+  // Empty or relative counts as unset (XDG base directory specification).
+  const configured = environment['XDG_STATE_HOME'] ?? '';
+  const base = isAbsolute(configured) ? configured : join(homedir(), '.local', 'state');
+  // Cut, since the agent's socket is in there, and the path of a socket has at most 107 bytes.
+  const name =
+    basename(path)
+      .replace(/[^A-Za-z0-9._-]/g, '_')
+      .slice(0, NAME_CHARACTERS_MAX) || 'root';
   return join(base, 'latchkey', 'agents', `${name}-${digest}`);
 }

@@ -23,6 +23,17 @@ export const OWN_FAILURE = 125;
 
 /** Runs one command line; returns the exit code. A failure is one clear line, never a stack trace. */
 export async function latchkeyMain(words: readonly string[]): Promise<number> {
+  // Whoever reads our output may leave, as `head` does: nothing more to say, and no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(141);
+  });
+  try {
+    process.cwd();
+  } catch {
+    process.stderr.write('latchkey: the current folder does not exist any more: go to another one\n');
+    return OWN_FAILURE;
+  }
   let exitCode = 0;
   const setExitCode = (code: number): void => {
     exitCode = code;

@@ -37,6 +37,7 @@ middle of another the agent; each command still runs once. Takes about a minute.
 const HEARTBEAT_TIMEOUT_MS = 3000;
 const POLL_MS = 150;
 const CHAT = parseChatId('demo');
+const INTERRUPTED = 130;
 
 interface Kills {
   workerKills: number;
@@ -68,11 +69,14 @@ async function main(): Promise<number> {
   const cleanUp: (() => Promise<void>)[] = [() => stage.clear({ keepFolder: false })];
   const interrupted = new AbortController();
   const onSignal = (): void => interrupted.abort(new Error('interrupted'));
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  // Again and again: a second Ctrl-C must not end the demo before its pieces.
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
     const ending = once(interrupted.signal);
     const work = play({ stage, timeline, isJson: values.json, cleanUp, signal: interrupted.signal });
-    const exitCode = await Promise.race([work, ending.then(() => 130)]);
+    const exitCode = await Promise.race([work, ending.then(() => INTERRUPTED)]);
+    // What is taken away from it below makes it fail; of that nobody needs to hear.
+    work.catch(() => undefined);
     if (values.keep && !interrupted.signal.aborted) {
       timeline.print(`\nEverything is left up, in ${stage.root}. Ctrl-C ends it and removes the folder.`);
       await ending;
@@ -80,7 +84,10 @@ async function main(): Promise<number> {
     return exitCode;
   } finally {
     if (interrupted.signal.aborted) timeline.print('\nending what was started …');
-    for (const step of cleanUp.toReversed()) await step();
+    for (const step of cleanUp.toReversed()) {
+      // One step that fails must not keep the others from ending what was started.
+      await step().catch((error: unknown) => timeline.print(`while ending: ${describeFailure(error)}`));
+    }
   }
 }
 
@@ -111,7 +118,8 @@ async function play(options: {
   signal.throwIfAborted();
 
   const { client, handle } = await begin(scene);
-  cleanUp.push(() => client.connection.close());
+  // Not while the turn's result is still waited for: that would be an error of its own.
+  cleanUp.push(async () => (signal.aborted ? undefined : client.connection.close()));
   const kills = await watchAndKill(scene, { handle, worker, agent, signal });
   const result = await handle.result();
   timeline.say(`turn ${result.state} after ${result.steps} steps and ${result.calls} calls`);
@@ -256,7 +264,10 @@ function once(signal: AbortSignal): Promise<void> {
 }
 
 try {
-  process.exitCode = await main();
+  const exitCode = await main();
+  // Everything is ended; what an interrupted run still waits for would only come back as an error.
+  if (exitCode === INTERRUPTED) process.exit(exitCode);
+  process.exitCode = exitCode;
 } catch (error) {
   process.stderr.write(`demo: ${describeFailure(error)}\n`);
   process.exitCode = 1;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -47,7 +47,7 @@ export class Stage {
 
   startAgent(): Promise<Piece> {
     const words = ['--workspace', this.workspace, '--state', join(this.root, 'agent')];
-    return this.#start('agent', 'agent/main.ts', [...words, '--env-file', join(this.root, 'agent.env')], {
+    return this.#start('agent', 'agent/main.ts', [...words, '--command-env', join(this.root, 'agent.env')], {
       // Stands for the memory-backed folder of the sequence witness, so that the demo leaves nothing behind.
       XDG_RUNTIME_DIR: join(this.root, 'runtime'),
     });
@@ -82,17 +82,23 @@ export class Stage {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-    const readyLine = await this.#waitUntilReady(name, child);
-    const piece: Piece = {
+    // Known from its first moment: an interrupt while it starts must end it too.
+    const piece = {
       name,
       pid: child.pid ?? 0,
-      readyLine,
-      kill: async (signal) => {
+      readyLine: '',
+      kill: async (signal: NodeJS.Signals) => {
         this.#pieces.delete(piece);
         await endChild(child, signal);
       },
     };
     this.#pieces.add(piece);
+    try {
+      piece.readyLine = await this.#waitUntilReady(name, child);
+    } catch (error) {
+      this.#pieces.delete(piece);
+      throw error;
+    }
     return piece;
   }
 
@@ -104,7 +110,8 @@ export class Stage {
         reject(new Error(`the ${name} was not ready within ${READY_MS_MAX / 1000} s; it said:\n${said}`));
       }, READY_MS_MAX);
       const hear = (chunk: Buffer): void => {
-        appendFileSync(this.log, chunk);
+        // What it says while it is ended has no folder to go to any more.
+        if (existsSync(this.root)) appendFileSync(this.log, chunk);
         said += chunk.toString();
         const line = said.split('\n').find((text) => /\bready\b/.test(text));
         if (line === undefined) return;

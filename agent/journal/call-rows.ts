@@ -238,7 +238,7 @@ export class CallRows {
 
   /** The output is dropped: from now on the row is a receipt. Committed before the files go. */
   expireOutput(id: number, total: number): void {
-    this.#sql('UPDATE calls SET expired_total = ? WHERE id = ?').run(total, id);
+    this.#sql("UPDATE calls SET expired_total = ? WHERE id = ? AND state <> 'open'").run(total, id);
   }
 
   /**

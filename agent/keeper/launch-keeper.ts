@@ -45,6 +45,8 @@ export function writeAttemptFolder(
   const launch = [
     `workdir=${quoteForShell(specification.workdir)}`,
     `cgroup=${quoteForShell(cgroupPath)}`,
+    // The keeper's own files are private; what the command makes is as it would be without a keeper.
+    `umask ${process.umask().toString(8).padStart(4, '0')}`,
     `set -- ${words.map(quoteForShell).join(' ')}\n`,
   ];
   writeFileSync(join(folder, 'launch'), launch.join('\n'), { mode: 0o600 });

@@ -18,6 +18,8 @@ import { readSentinelMark } from './sentinel.ts';
 import { Witness, witnessFolder } from './witness.ts';
 
 const WENT_BACK = 'the journal went back in time (an older copy was put in its place), so this call is not vouched for';
+const WITNESS_MISSING =
+  'the witness of this journal is gone (its memory-backed folder was emptied), so it may be an older copy, and this call is not vouched for';
 const ADOPTED = 'the state folder was adopted as a copy, so this call is not vouched for';
 
 export class AgentState {
@@ -29,6 +31,7 @@ export class AgentState {
   readonly #lock: { release(): void };
   readonly #witnessFolder: string | undefined;
   #witness: Witness | undefined;
+  #onWitnessFailure: (error: unknown) => void = () => undefined;
 
   private constructor(folder: string, environment: NodeJS.ProcessEnv) {
     makeFolder(resolve(folder, 'commands'));
@@ -77,6 +80,11 @@ export class AgentState {
     }
   }
 
+  /** Told of a witness that can't be written. */
+  onWitnessFailure(listener: (error: unknown) => void): void {
+    this.#onWitnessFailure = listener;
+  }
+
   get agentId(): AgentId {
     return this.journal.findMeta('agent_id') as AgentId;
   }
@@ -103,7 +111,7 @@ export class AgentState {
   async replaceJournal(): Promise<void> {
     await this.journal.commit(() => {
       this.calls.loseAllOpen(WENT_BACK);
-      this.journal.setMeta('journal_id', mintId('j'));
+      this.#mintJournalId();
     });
     this.#watchSequence();
   }
@@ -130,7 +138,7 @@ export class AgentState {
 
   #mintIdentity(): void {
     this.journal.setMeta('agent_id', mintId('a'));
-    this.journal.setMeta('journal_id', mintId('j'));
+    this.#mintJournalId();
     this.journal.setMeta('environment_key', randomBytes(32).toString('hex'));
     this.journal.setMeta('sentinel', readSentinelMark(this.folder));
   }
@@ -139,17 +147,41 @@ export class AgentState {
   #watchSequence(): void {
     if (this.#witnessFolder === undefined) return;
     this.#witness?.close();
-    const witness = new Witness(this.#witnessFolder, this.journalId);
-    if (witness.read() > this.journal.sequence) {
+    const witness = new Witness(Witness.pathIn(this.#witnessFolder, this.journalId));
+    const [incarnation = '', path = ''] = (this.journal.findMeta('witness') ?? '').split('\n');
+    // Where this start looks, and where the last one wrote: the environment may have changed in between.
+    const seen = [witness, ...(path === '' ? [] : [new Witness(path)])].map((place) => place.read());
+    const isAhead = seen.some((sequence) => sequence !== undefined && sequence > this.journal.sequence);
+    const isMissing = incarnation === this.incarnation && seen.every((sequence) => sequence === undefined);
+    if (isAhead || isMissing) {
       this.journal.commitNow(() => {
-        this.calls.loseAllOpen(WENT_BACK);
-        this.journal.setMeta('journal_id', mintId('j'));
+        this.calls.loseAllOpen(isAhead ? WENT_BACK : WITNESS_MISSING);
+        this.#mintJournalId();
       });
       this.#watchSequence();
       return;
     }
     this.#witness = witness;
-    this.journal.onCommit((sequence) => witness.write(sequence));
+    // The witness first: a death between the two lines must not look like one that was taken away.
+    this.journal.onCommit((sequence) => this.#tellWitness(witness, sequence));
+    const record = `${this.incarnation}\n${witness.path}`;
+    if (this.journal.findMeta('witness') !== record)
+      this.journal.commitNow(() => this.journal.setMeta('witness', record));
+  }
+
+  /** A witness that can't be written (its folder is full, or gone) lags behind, and makes nobody's commit fail. */
+  #tellWitness(witness: Witness, sequence: number): void {
+    try {
+      witness.write(sequence);
+    } catch (error) {
+      this.#onWitnessFailure(error);
+    }
+  }
+
+  #mintJournalId(): void {
+    this.journal.setMeta('journal_id', mintId('j'));
+    // Of the journal that was: the new one has none yet.
+    this.journal.setMeta('witness', '');
   }
 }
 

@@ -1,6 +1,10 @@
 /**
  * The sequence of the last commit, kept outside the state folder in a memory-backed one: a journal that is behind it
  * was overwritten with an older copy since this boot (L16). Gone after a reboot, when the incarnation tells instead.
+ *
+ * Where that folder is depends on the environment, and some are emptied at a logout. So the journal records where its
+ * witness is and for which incarnation: in that incarnation a witness that is missing proves nothing, and the journal
+ * is not to be trusted.
  */
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,25 +15,29 @@ export function witnessFolder(environment: NodeJS.ProcessEnv): string | undefine
 }
 
 export class Witness {
-  readonly #path: string;
+  readonly path: string;
   #fd: number | undefined;
 
-  constructor(folder: string, journalId: string) {
-    this.#path = join(folder, `latchkey-${journalId}`);
+  constructor(path: string) {
+    this.path = path;
   }
 
-  /** 0 when there is none: a first start, or the first one since the boot. */
-  read(): number {
+  static pathIn(folder: string, journalId: string): string {
+    return join(folder, `latchkey-${journalId}`);
+  }
+
+  /** Undefined when there is none: a first start, or the first one since the boot. */
+  read(): number | undefined {
     try {
-      return Number(readFileSync(this.#path, 'utf8').trim()) || 0;
+      return Number(readFileSync(this.path, 'utf8').trim()) || 0;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
   }
 
   write(sequence: number): void {
-    this.#fd ??= openSync(this.#path, 'a+', 0o600);
+    this.#fd ??= openSync(this.path, 'a+', 0o600);
     // Append mode would add: cut, then write. A torn witness reads as 0, which only makes it blind until the next one.
     ftruncateSync(this.#fd, 0);
     writeSync(this.#fd, `${sequence}\n`);

@@ -1,7 +1,7 @@
 /** `latchkey exec`: runs a command at the agent under a key, so that a person can try the promise by hand. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { AgentClient } from '../../agent-client/agent-client.ts';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
 import { CodedError, findFailureCode } from '../../contract/failures.ts';
@@ -30,6 +30,7 @@ interface ExecFlags {
 const HELP = `
 The key is <message number>-<any name>. The same key again attaches to the same command, running or ended; with
 another command it is refused. Ctrl-C leaves: the command runs on. The exit code is the command's own; 125 is ours.
+The promise is the agent's journal: when its state folder is restored from a backup, keys that came later are unknown to it.
 
 Examples:
   latchkey exec --key 1-build -- make -j2
@@ -77,6 +78,8 @@ async function exec(words: readonly string[], flags: ExecFlags): Promise<number>
     await client.close();
   }
 }
+
+type Call = Parameters<AgentClient['probe']>[0];
 
 class Exec {
   readonly #client: AgentClient;
@@ -127,15 +130,33 @@ class Exec {
       return 0;
     }
     for (;;) {
-      const answer = await this.#persist(() =>
-        this.#client.output({ ...call, from: this.#written, waitMs: WAIT_MS }, { signal: this.#signal }),
-      );
+      const answer = await this.#persist(() => this.#read(call));
       const isAtEnd = this.#write(answer);
       if (answer.state === 'exited' && isAtEnd) return this.#end(answer);
-      if (answer.state === 'lost') {
-        throw new CodedError('journal_doubtful', `unknown: ${answer.reason ?? 'the command is lost'}`);
+      if (answer.state === 'lost' && isAtEnd) {
+        // No code of ours: its next step would be a guess at what happened.
+        throw new Error(`unknown: ${answer.reason ?? 'the command is lost'}; it is never run again under this key`);
       }
     }
+  }
+
+  /** The next bytes. With --json none are asked for: then only the end is of interest. */
+  async #read(call: Call): Promise<OutputAnswer> {
+    const ask = { ...call, waitMs: WAIT_MS };
+    const options = { signal: this.#signal };
+    if (this.#flags.json) return this.#client.output(ask, options);
+    try {
+      return await this.#client.output({ ...ask, from: this.#written }, options);
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.field !== 'from') throw error;
+    }
+    // The middle of a large output is not kept: tell how much is missing, and go on behind it.
+    const answer = await this.#client.output({ ...call, waitMs: 0 }, options);
+    const gap = answer.dropped.find(([from, to]) => from <= this.#written && this.#written < to);
+    if (gap === undefined) throw new CodedError('agent_defect', 'the agent names a gap and then has none');
+    process.stderr.write(`\n[${gap[1] - this.#written} bytes are not kept]\n`);
+    this.#written = gap[1];
+    return this.#read(call);
   }
 
   /** The same request until the agent answers: a key makes that safe. Only a fault is tried again, never a conflict. */
@@ -179,7 +200,7 @@ class Exec {
 
 function agentAddress(flags: ExecFlags): string {
   if (flags.agent !== undefined) return flags.agent;
-  if (flags.state !== undefined) return `unix:${join(flags.state, 'agent.sock')}`;
+  if (flags.state !== undefined) return `unix:${resolve(flags.state, 'agent.sock')}`;
   const configured = process.env['LATCHKEY_AGENT_ADDRESS'];
   if (configured !== undefined && configured !== '') return configured;
   return `unix:${join(defaultStateFolder(process.cwd(), process.env), 'agent.sock')}`;

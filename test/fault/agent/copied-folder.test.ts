@@ -1,6 +1,6 @@
 /** The danger: the state folder is copied, restored, wiped or shared. A key that ran before never runs again. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AgentFolder } from '../../fixtures/agent-process.ts';
 import {
@@ -125,4 +125,39 @@ test('A14: another agent on the same state folder refuses to start, and says why
   await second.ended();
   expect(second.child.exitCode).toBe(1);
   expect(second.log).toContain('another agent uses the state folder');
+});
+
+for (const how of ['in another folder than before', 'in a folder that was emptied'] as const) {
+  test(`I01, K1: a journal restored in place is noticed also when its witness is looked for ${how}`, async () => {
+    const folder = makeAgentFolder();
+    const first = await AgentProcess.start(folder);
+    await first.kill('SIGTERM');
+    execFileSync('cp', ['-a', folder.state, `${folder.root}/backup`]);
+    const second = await AgentProcess.start(folder);
+    const target = await second.target();
+    const request = startRequest(target, '3-call', logged(folder, '3-call'));
+    await second.client.start(request);
+    await awaitEnd(second.client, target, '3-call');
+    await second.kill('SIGTERM');
+    execFileSync('cp', ['-a', `${folder.root}/backup/.`, folder.state]);
+
+    const runtime = how === 'in another folder than before' ? `${folder.root}/elsewhere` : folder.runtime;
+    if (runtime === folder.runtime) rmSync(runtime, { recursive: true });
+    mkdirSync(runtime);
+    const third = await AgentProcess.start({ ...folder, runtime });
+    expect((await third.target()).journalId).not.toBe(target.journalId);
+    await expect(third.client.start(request)).rejects.toMatchObject({ code: 'journal_replaced' });
+    expect(countRuns(folder, '3-call')).toBe(1);
+  });
+}
+
+test('I01: an agent that comes back to its witness after a plain restart keeps its journal', async () => {
+  const folder = makeAgentFolder();
+  const journals = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    const agent = await AgentProcess.start(folder);
+    journals.add((await agent.target()).journalId);
+    await agent.kill(round === 1 ? 'SIGKILL' : 'SIGTERM');
+  }
+  expect(journals.size).toBe(1);
 });

@@ -19,7 +19,7 @@ test('I08: after workers and agent were restarted with other settings, the next 
 
   const envFile = join(whole.folder.root, 'env');
   writeFileSync(envFile, 'ADDED=1\n');
-  const words = ['--env-file', envFile, '--keep-output', '1h', '--no-cgroup'];
+  const words = ['--command-env', envFile, '--keep-output', '1h', '--no-cgroup'];
   const env = { LANG: 'en_US.UTF-8', TZ: 'Asia/Tokyo', PATH: `${process.env['PATH']}:/opt/none` };
   whole.agents.push(await AgentProcess.start(whole.folder, { env, words }));
   isHeld = false;
