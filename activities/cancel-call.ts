@@ -17,6 +17,9 @@ import { fenceSending } from './signal-process.ts';
 /** Past TERM and grace: KILL, and the end of what it hit. Also how long the output of an ended command may settle. */
 const KILL_MARGIN_MS = 3000;
 const FENCE_WAIT_MS = 2000;
+/** Within the grace of an interrupt, with the kill before it. */
+const OUTPUT_MS_MAX = KILL_MARGIN_MS + 1000;
+const LATE_OUTPUT = { notes: ['its output could not be read in time; process_output may still show it'] };
 
 /**
  * The only way to stop a command (C6): `kill` on purpose, by an interrupt, an edit or an operator; `fence` to make sure
@@ -43,7 +46,8 @@ export async function cancelCall(client: AgentClient, input: CancelCallInput): P
   }
 }
 
-function outcomeOf(answer: CancelAnswer, output: OutputAnswer | undefined): CancelCallResult['outcome'] {
+function outcomeOf(answer: CancelAnswer, read: OutputAnswer | 'late' | undefined): CancelCallResult['outcome'] {
+  const output = read === 'late' ? undefined : read;
   const { state, handle, startedAt } = answer;
   const common = { target: targetOf(answer), handle, startedAt, output };
   const unknown = (code: EvidenceCode, detail: string): CallOutcome =>
@@ -55,7 +59,7 @@ function outcomeOf(answer: CancelAnswer, output: OutputAnswer | undefined): Canc
       return buildOutcome({ ...common, status: 'running', code: 'budget', detail: describeRunning(answer) });
     case 'exited':
       if (answer.exit === undefined) return unknown('lost', 'The agent has no exit of it.');
-      return buildEndedOutcome({ ...common, exit: readExit(answer.exit) });
+      return buildEndedOutcome({ ...common, exit: readExit(answer.exit), ...(read === 'late' && LATE_OUTPUT) });
     case 'fenced':
       return nothingRan('fenced', 'The call was fenced before it ran and never will run.');
     case 'void':
@@ -84,19 +88,23 @@ async function readOutput(
   { chatId, target }: CancelCallInput,
   { state, handle }: CancelAnswer,
   signal: AbortSignal,
-): Promise<OutputAnswer | undefined> {
+): Promise<OutputAnswer | 'late' | undefined> {
   if (handle === undefined || (state !== 'exited' && state !== 'running' && state !== 'lost')) return undefined;
   const request = { target, chatId, handle };
+  // The agent waits for a reader that hangs for longer than whoever asks for the call's end does.
+  const late = AbortSignal.timeout(OUTPUT_MS_MAX);
+  const options = { signal: AbortSignal.any([signal, late]) };
   try {
     if (state === 'exited') {
       const view = { ...VIEW, onlyWhenEnded: true };
-      const settled = await client.output({ ...request, view, waitMs: KILL_MARGIN_MS }, { signal });
+      const settled = await client.output({ ...request, view, waitMs: KILL_MARGIN_MS }, options);
       if (settled.view !== undefined) return settled;
     }
-    return await client.output({ ...request, view: VIEW, waitMs: 0 }, { signal });
+    return await client.output({ ...request, view: VIEW, waitMs: 0 }, options);
   } catch (error) {
     // The cancel's answer stands; only the output can't be told with it.
     if (error instanceof AgentError) return undefined;
+    if (late.aborted && !signal.aborted) return 'late';
     throw error;
   }
 }

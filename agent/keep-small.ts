@@ -5,10 +5,17 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Measured after 200 commands: 112 MB with V8's defaults, 90 MB with a small young generation, 75 MB without the
- * compilers as well, whose code and whose own pages are the rest. CPU time per command stays the same within noise.
+ * Resident after 200 commands and 64 at once: 122 MiB with V8's defaults, 99 with a small young generation, 77 without
+ * the compilers, whose code and whose own pages are the rest. CPU time a command did not rise (docs/performance.md).
  */
-const FLAGS = ['--semi-space-growth-factor=1', '--max-semi-space-size=1', '--no-opt', '--no-maglev', '--no-sparkplug'];
+const FLAGS = [
+  '--semi-space-growth-factor=1',
+  '--max-semi-space-size=1',
+  '--optimize-for-size',
+  '--no-opt',
+  '--no-maglev',
+  '--no-sparkplug',
+];
 
 /** To be called before the daemon's modules are loaded: loading them is what grows the young generation to 16 MB. */
 export function keepSmall(): void {

@@ -22,6 +22,8 @@ export interface OutcomeParts<Kind extends Status> {
   readonly startedAt?: string | undefined;
   readonly output?: OutputAnswer | undefined;
   readonly request?: ExecuteRequest | undefined;
+  /** For the model, beside those that were recorded with the request. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** Facts → what the workflow records and the model reads; every text well-formed and capped (E14). */
@@ -37,7 +39,7 @@ export function buildOutcome<Kind extends Status>(parts: OutcomeParts<Kind>) {
     output,
     isOutputIncomplete: parts.output?.outputIncomplete,
     timeoutSeconds: request?.timeoutSeconds,
-    notes: request?.notes,
+    notes: [...(request?.notes ?? []), ...(parts.notes ?? [])],
   });
   return {
     status,

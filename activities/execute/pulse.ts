@@ -12,7 +12,7 @@ const BEAT_INTERVAL_MS_MAX = 1000;
 const BEATS_PER_TIMEOUT = 4;
 /**
  * An attempt's start counts as a beat at the server, and most commands end before a person could look: those need no
- * beat at all, each of which costs the server a write (a sixth of what a whole activity costs it).
+ * beat at all, each of which costs the server a write.
  */
 export const FIRST_BEAT_MS_DEFAULT = 200;
 
