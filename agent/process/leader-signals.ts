@@ -28,9 +28,10 @@ export function observeLeader(
   const disposition = isRunning(leader) ? readDisposition(leader.pid, signal) : undefined;
   const isSent = send();
   if (disposition === undefined || !isSent) return undefined;
-  // A code chosen after a caught signal can't be told from one chosen before it. So it counts only when the exit had
-  // not begun; the code of a death by signal speaks for itself.
-  return disposition === 'caught' && !isRunning(leader) ? undefined : { signal, disposition };
+  // A code chosen after a caught signal can't be told from one chosen before it. So with an exit that has begun by now
+  // only the code of a death by that signal counts, which speaks for itself: a program may catch it to tidy up and then
+  // raise it again, as Node does, within the moment between the signal and this look.
+  return { signal, disposition: disposition === 'caught' && !isRunning(leader) ? 'deadly' : disposition };
 }
 
 function isRunning(recorded: RecordedIdentity): boolean {
