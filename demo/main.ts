@@ -8,6 +8,7 @@ import type { Client } from '@temporalio/client';
 import { describeFailure } from '../client/describe-failure.ts';
 import { startTurn } from '../client/start-turn.ts';
 import type { TurnHandle } from '../client/start-turn.ts';
+import { readPendingActivities } from '../client/watch/pending-activities.ts';
 import { createAgentClient } from '../agent-client/agent-client.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
 import { parseChatId } from '../contract/ids.ts';
@@ -17,7 +18,6 @@ import { connectClient } from '../tools/temporal/connection.ts';
 import type { DevServer } from '../tools/temporal/dev-server.ts';
 import { startDevServer } from '../tools/temporal/dev-server.ts';
 import { AGENT_KILL, makeJob, USER_TEXT, WORKER_KILL } from './job.ts';
-import { readPendingCalls } from './pending-calls.ts';
 import { prove } from './proof.ts';
 import type { ProofLine } from './proof.ts';
 import { Stage } from './stage.ts';
@@ -178,7 +178,7 @@ async function watchAndKill(
       const exit = call.exitCode === undefined ? '' : `, exit ${call.exitCode}`;
       timeline.say(`  ${call.key}  ${call.status}${exit}${call.status === 'reserved' ? `: ${call.summary}` : ''}`);
     }
-    for (const pending of await readPendingCalls(cast.handle)) {
+    for (const pending of readPendingActivities(await cast.handle.describe())) {
       const { heartbeat } = pending;
       if (heartbeat === undefined || pending.isOfEarlierAttempt) continue;
       const phase = `${heartbeat.phase}, attempt ${pending.attempt}`;
