@@ -52,6 +52,14 @@ export const FAILURES = {
   agent_unreachable: { kind: 'fault', status: 0, nextStep: 'Start the agent: latchkey agent --workspace DIR.' },
   turn_closed: { kind: 'refusal', status: 409, nextStep: 'The turn has ended; only its stored results can be read.' },
   chat_busy: { kind: 'refusal', status: 409, nextStep: 'Wait until the running turn of this chat has ended.' },
+  unknown_chat: { kind: 'refusal', status: 404, nextStep: 'List the chats: latchkey chats.' },
+  unknown_message: {
+    kind: 'refusal',
+    status: 404,
+    nextStep: 'Read the chat again: the message may have been hidden by an edit.',
+  },
+  queue_full: { kind: 'refusal', status: 409, nextStep: 'Wait until a message was taken, or delete one of the queue.' },
+  chat_archived: { kind: 'refusal', status: 409, nextStep: 'Open the chat again before you send to it.' },
   step_closed: { kind: 'refusal', status: 409, nextStep: 'The step was closed; its stored results stand.' },
   turn_lost: {
     kind: 'in_doubt',

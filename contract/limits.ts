@@ -17,6 +17,8 @@ export const SUMMARY_CHARACTERS_MAX = 200;
 export const FAILURE_CHARACTERS_MAX = 2000;
 /** A user's message; checked before it is sent: an update of 2 MB wedges a workflow for ever. */
 export const USER_MESSAGE_BYTES_MAX = 256 * KIB;
+/** Messages of a chat that wait for their turn; more are refused. */
+export const QUEUED_MESSAGES_MAX = 20;
 
 /** The command's text. More than one argument may hold, so long ones go through a file. */
 export const COMMAND_BYTES_MAX = 256 * KIB;

@@ -14,6 +14,11 @@ export function controlTaskQueue(agentId: AgentId): string {
   return `agent-${agentId}-control`;
 }
 
+/** The entity of a chat: one a chat, started by whoever asks something of it first. */
+export function chatWorkflowId(chatId: ChatId): string {
+  return `chat/${chatId}`;
+}
+
 export function turnWorkflowId(chatId: ChatId, turn: number): string {
   return `turn/${chatId}/${turn}`;
 }
@@ -28,6 +33,7 @@ export function sweepScheduleId(turnQueue: string): string {
   return `latchkey-sweep/${turnQueue}`;
 }
 
+export const CHAT_WORKFLOW_TYPE = 'chat';
 export const TURN_WORKFLOW_TYPE = 'turn';
 export const SETTLE_WORKFLOW_TYPE = 'settle';
 export const SWEEP_WORKFLOW_TYPE = 'sweep';
@@ -35,6 +41,18 @@ export const CALLS_QUERY = 'calls';
 export const INTERRUPT_UPDATE = 'interrupt';
 export const RESOLVE_CALL_UPDATE = 'resolveCall';
 export const RETIRE_AGENT_SIGNAL = 'retireAgent';
+
+/** The updates and the query of a chat; their arguments and answers are in `chat.ts`. */
+export const CHAT_UPDATES = {
+  send: 'send',
+  edit: 'edit',
+  deleteQueued: 'deleteQueued',
+  promoteQueued: 'promoteQueued',
+  interrupt: 'interrupt',
+  bind: 'bind',
+  archive: 'archive',
+} as const;
+export const CHAT_QUERY = 'chat';
 
 /** Custom search attributes, all of type Keyword. The dev server is started with them. */
 export const SEARCH_ATTRIBUTES = { chatId: 'ChatId', agentId: 'AgentId', turnState: 'TurnState' } as const;

@@ -26,6 +26,7 @@ export async function insertAssistantMessage(
       client_message_id: null,
       text,
       hidden: 0,
+      summarized_by: null,
       at: new Date().toISOString(),
     })
     .execute();

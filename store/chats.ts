@@ -36,6 +36,7 @@ export interface EnqueueUserMessageResult {
 
 /** Idempotent by chat id; a chat that is bound to another agent is refused. */
 export async function createChat(db: Database, input: { chatId: ChatId; agentId: AgentId }): Promise<void> {
+  const createdAt = new Date().toISOString();
   await db.transaction().execute(async (trx) => {
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('chats')
@@ -49,7 +50,12 @@ export async function createChat(db: Database, input: { chatId: ChatId; agentId:
         active_turn: null,
         last_error_code: null,
         last_error_message: null,
-        created_at: new Date().toISOString(),
+        created_at: createdAt,
+        updated_at: createdAt,
+        title: null,
+        model: null,
+        epoch: 0,
+        archived_at: null,
       })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirstOrThrow();

@@ -1,4 +1,5 @@
 /** The versions of the schema, oldest first. A migration that was released is never changed: add another one. */
+import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { Migration } from 'kysely/migration';
@@ -150,10 +151,34 @@ const retiredAgents: Migration = {
   },
 };
 
+const chatEntities: Migration = {
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await db.schema.alterTable('chats').addColumn('title', 'text').execute();
+    await db.schema.alterTable('chats').addColumn('model', 'text').execute();
+    await db.schema
+      .alterTable('chats')
+      .addColumn('epoch', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema.alterTable('chats').addColumn('archived_at', 'text').execute();
+    await db.schema
+      .alterTable('chats')
+      .addColumn('updated_at', 'text', (column) => column.notNull().defaultTo(''))
+      .execute();
+    await sql`update chats set updated_at = created_at`.execute(db);
+    await db.schema.createIndex('chats_by_update').on('chats').columns(['updated_at', 'id']).execute();
+    await db.schema
+      .alterTable('turns')
+      .addColumn('epoch', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema.alterTable('messages').addColumn('summarized_by', 'bigint').execute();
+  },
+};
+
 const MIGRATIONS: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-late-truths': lateTruths,
   '0003-retired-agents': retiredAgents,
+  '0004-chat-entities': chatEntities,
 };
 
 /** Brings the database to the newest version; a database that is newer than this code is refused by name. */

@@ -28,6 +28,15 @@ export interface ChatRow {
   last_event_seq: number;
   last_queue_position: number;
   created_at: string;
+  /** From the first message; null until there is one. */
+  title: string | null;
+  /** Which model answers; null for a chat that was made before chats had one. */
+  model: string | null;
+  /** One more with each edit: what an earlier epoch still writes into the transcript is refused. */
+  epoch: number;
+  archived_at: string | null;
+  /** When something was last said in it, for listing. */
+  updated_at: string;
 }
 
 export interface TurnRow {
@@ -39,6 +48,8 @@ export interface TurnRow {
   error_message: string | null;
   started_at: string | null;
   ended_at: string | null;
+  /** The chat's epoch when it was taken. */
+  epoch: number;
 }
 
 export interface QueuedMessageRow {
@@ -54,12 +65,15 @@ export interface QueuedMessageRow {
 export interface MessageRow {
   chat_id: string;
   id: number;
-  role: 'user' | 'assistant';
+  role: 'user' | 'assistant' | 'summary';
   turn: number;
   step: number | null;
   client_message_id: string | null;
   text: string;
+  /** By an edit: nobody is shown it any more. */
   hidden: number;
+  /** The summary that stands for it before the model; people still see it. */
+  summarized_by: number | null;
   at: string;
 }
 

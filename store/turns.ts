@@ -65,7 +65,7 @@ async function takeInTransaction(
   const agentHighest = input.agentHighestMessageId ?? 0;
   const storeHighest = chat.highest_message_id;
   await raiseHighestMessageId(trx, chatId, agentHighest);
-  if (isFirst) await activate(trx, input);
+  if (isFirst) await activate(trx, input, chat);
   const highestMessageId = isFirst ? await moveQueue(trx, input, Math.max(storeHighest, agentHighest)) : storeHighest;
   if (agentHighest <= storeHighest) return { highestMessageId };
   const error = { code: 'store_rolled_back', message: ROLLED_BACK_TEXT };
@@ -75,7 +75,7 @@ async function takeInTransaction(
   return 'store_rolled_back';
 }
 
-async function activate(trx: Transaction<Schema>, input: TakeTurnInput): Promise<void> {
+async function activate(trx: Transaction<Schema>, input: TakeTurnInput, chat: Selectable<ChatRow>): Promise<void> {
   const { chatId, turn, agentId } = input;
   await trx
     .insertInto('turns')
@@ -88,6 +88,7 @@ async function activate(trx: Transaction<Schema>, input: TakeTurnInput): Promise
       error_message: null,
       started_at: new Date().toISOString(),
       ended_at: null,
+      epoch: chat.epoch,
     })
     .execute();
   await trx.updateTable('chats').set({ active_turn: turn }).where('id', '=', chatId).execute();
@@ -121,6 +122,7 @@ async function moveQueue(trx: Transaction<Schema>, input: TakeTurnInput, highest
         client_message_id: clientMessageId,
         text,
         hidden: 0,
+        summarized_by: null,
         at: new Date().toISOString(),
       })
       .execute();
@@ -168,7 +170,7 @@ async function finish(trx: Transaction<Schema>, input: EndTurnInput, chat: Selec
   };
   await trx
     .insertInto('turns')
-    .values({ chat_id: chatId, turn, agent_id: null, started_at: null, ...columns })
+    .values({ chat_id: chatId, turn, agent_id: null, started_at: null, epoch: chat.epoch, ...columns })
     .onConflict((conflict) => conflict.columns(['chat_id', 'turn']).doUpdateSet(columns))
     .execute();
   await withdrawOpenSteps(trx, { chatId, turn });

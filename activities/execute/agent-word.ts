@@ -17,7 +17,8 @@ export type AgentWord =
 const NOTHING: AgentWord = { kind: 'nothing' };
 const REFUSED: AgentWord = { kind: 'refused' };
 
-const WORDS: Record<FailureCode, AgentWord> = {
+/** Every code that isn't here is worth nothing. */
+const WORDS: Partial<Record<FailureCode, AgentWord>> = {
   input_mismatch: { kind: 'end', status: 'no_effect', code: 'input_mismatch' },
   canceled: { kind: 'end', status: 'no_effect', code: 'fenced' },
   spawn_failed: { kind: 'end', status: 'no_effect', code: 'spawn_failed' },
@@ -29,34 +30,11 @@ const WORDS: Record<FailureCode, AgentWord> = {
   not_ready: { kind: 'pending' },
   bad_request: REFUSED,
   body_too_large: REFUSED,
-  unauthorized: NOTHING,
-  unknown_verb: NOTHING,
-  too_busy: NOTHING,
-  disk_full: NOTHING,
-  closing: NOTHING,
-  agent_defect: NOTHING,
-  agent_unreachable: NOTHING,
-  turn_closed: NOTHING,
-  chat_busy: NOTHING,
-  step_closed: NOTHING,
-  turn_lost: NOTHING,
-  call_running: NOTHING,
-  not_proven: NOTHING,
-  store_rolled_back: NOTHING,
-  configuration: NOTHING,
-  temporal_unreachable: NOTHING,
-  model_refused: NOTHING,
-  model_unauthorized: NOTHING,
-  model_quota_exhausted: NOTHING,
-  model_context_too_long: NOTHING,
-  model_rate_limited: NOTHING,
-  model_unavailable: NOTHING,
-  invariant_broken: NOTHING,
 };
 
 /** K5: only the journal that was dispatched to gives evidence, and only its own agent can say that it is gone (E12, L26). */
 export function wordOf(error: AgentError, target: Target): AgentWord {
   if (error.answeredBy.agentId !== target.agentId) return NOTHING;
   if (error.code !== 'journal_replaced' && error.answeredBy.journalId !== target.journalId) return NOTHING;
-  return WORDS[error.code];
+  return WORDS[error.code] ?? NOTHING;
 }
