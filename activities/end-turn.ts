@@ -1,8 +1,17 @@
-import type { EndTurnInput } from '../contract/activity-interfaces.ts';
+import type { EndTurnInput, EndTurnResult } from '../contract/activity-interfaces.ts';
 import type { Store } from '../store/store.ts';
+import { faultPoint } from './fault-points.ts';
 import { withActivityFailures } from './to-activity-failure.ts';
 
-/** The activity that ends a turn, once, and frees its chat (T1). */
-export function endTurnWith(store: Store): (input: EndTurnInput) => Promise<void> {
-  return async (input) => withActivityFailures(() => store.endTurn(input));
+/** The activity that ends a turn, once, and frees its chat (T1). A person who has interrupted it needs no notice (G10). */
+export function endTurnWith(
+  store: Store,
+  { sendsNotices }: { readonly sendsNotices: boolean },
+): (input: EndTurnInput) => Promise<EndTurnResult> {
+  return async (input) =>
+    withActivityFailures(async () => {
+      const { state } = await store.endTurn(input);
+      faultPoint('end-before-report');
+      return { isNoticeWanted: sendsNotices && state !== 'interrupted' };
+    });
 }

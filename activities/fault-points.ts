@@ -9,6 +9,8 @@ export const FAULT_POINTS = {
   'generate-before-commit': true,
   /** Message and calls are stored, the workflow has not heard: what is stored must win, and no model is asked (F10). */
   'generate-after-commit': true,
+  /** The turn's end is stored, the workflow has not heard: others must still be told of it. */
+  'end-before-report': true,
   /** The agent has sent a signal and Temporal has not heard: the next attempt must not send it again (I07). */
   'signal-before-report': true,
 } as const;

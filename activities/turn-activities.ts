@@ -1,11 +1,18 @@
-import type { StoreActivities, SweepActivities, TurnActivities } from '../contract/activity-interfaces.ts';
+import type {
+  NoticeActivities,
+  StoreActivities,
+  SweepActivities,
+  TurnActivities,
+} from '../contract/activity-interfaces.ts';
 import type { Store } from '../store/store.ts';
 import { closeStepWith } from './close-step.ts';
 import { closeStrayTurnWith } from './close-stray-turn.ts';
+import { deliverNoticeWith } from './deliver-notice.ts';
 import { endTurnWith } from './end-turn.ts';
 import { findStraysWith } from './find-strays.ts';
 import { generateStepWith } from './generate-step.ts';
 import type { ModelResolver } from './model/resolve-model.ts';
+import type { WebhookSettings } from './notices/webhook-secrets.ts';
 import { recordCancelRequestsWith } from './record-cancel-requests.ts';
 import { recordResultWith } from './record-result.ts';
 import { recordTargetsWith } from './record-targets.ts';
@@ -19,13 +26,15 @@ export interface TurnActivitiesOptions {
   readonly now?: () => number;
   /** A provider that says nothing for so long is given up, and asked again; default 10 minutes. */
   readonly modelSilenceMsMax?: number;
+  /** Who is told of a turn's end; left out: nobody. */
+  readonly webhook?: WebhookSettings;
 }
 
 /** What a turn worker offers: everything that needs the store or a model, and nothing that needs the workspace. */
 export function createTurnActivities(
   options: TurnActivitiesOptions,
-): TurnActivities & StoreActivities & SweepActivities {
-  const { store } = options;
+): TurnActivities & StoreActivities & SweepActivities & NoticeActivities {
+  const { store, webhook } = options;
   return {
     takeTurn: takeTurnWith(store),
     generateStep: generateStepWith({ now: Date.now, ...options }),
@@ -34,7 +43,8 @@ export function createTurnActivities(
     recordResult: recordResultWith(store),
     recordCancelRequests: recordCancelRequestsWith(store),
     recordTruth: recordTruthWith(store),
-    endTurn: endTurnWith(store),
+    endTurn: endTurnWith(store, { sendsNotices: webhook !== undefined }),
+    deliverNotice: deliverNoticeWith(store, webhook),
     findStrays: findStraysWith(store),
     closeStrayTurn: closeStrayTurnWith(store),
   };

@@ -12,6 +12,7 @@ import type {
   SendSignalRequest,
 } from './calls.ts';
 import type { AgentId, ChatId, ExecutionKey, Incarnation, MessageId, Nonce } from './ids.ts';
+import type { NoticeInput } from './notice.ts';
 import type { StrayCall, StrayTurn } from './sweep.ts';
 import type { Target } from './target.ts';
 import type { TurnEnd } from './turn.ts';
@@ -32,7 +33,7 @@ export interface StoreActivities {
   recordCancelRequests(input: RecordCancelRequestsInput): Promise<void>;
   /** What became known of a call later: moves its status, never its text; gives it its result if it has none (C3). */
   recordTruth(input: RecordTruthInput): Promise<RecordResultResult>;
-  endTurn(input: EndTurnInput): Promise<void>;
+  endTurn(input: EndTurnInput): Promise<EndTurnResult>;
 }
 
 /** On the turn queue, for the sweep. */
@@ -40,6 +41,12 @@ export interface SweepActivities {
   findStrays(): Promise<FindStraysResult>;
   /** Closes every step of a stray turn; gives "not run" to what was never dispatched, hands back the rest. */
   closeStrayTurn(input: StrayTurn): Promise<CloseStrayTurnResult>;
+}
+
+/** On the turn queue, for the notice of a turn's end. */
+export interface NoticeActivities {
+  /** Sends it once; fails to be tried again, or with `notice_refused` when that is of no use. */
+  deliverNotice(input: NoticeInput): Promise<DeliverNoticeResult>;
 }
 
 /** On an agent's execute queue. */
@@ -160,6 +167,16 @@ export interface EndTurnInput {
   readonly error?: { readonly code: string; readonly message: string };
   /** Ids up to this one are taken: a store that went back in time is told, so that they are never used twice (I02). */
   readonly highestMessageId?: number;
+}
+
+export interface EndTurnResult {
+  /** Somebody wants to be told: the worker knows its settings, and the store whether a person had interrupted it. */
+  readonly isNoticeWanted: boolean;
+}
+
+export interface DeliverNoticeResult {
+  /** The receiver's HTTP status. */
+  readonly status: number;
 }
 
 export interface ExecuteInput {

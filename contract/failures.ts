@@ -104,6 +104,16 @@ export const FAILURES = {
     status: 0,
     nextStep: 'Go on in a new chat, or with a model that takes longer conversations.',
   },
+  notice_refused: {
+    kind: 'refusal',
+    status: 0,
+    nextStep: 'Correct LATCHKEY_WEBHOOK_URL, LATCHKEY_WEBHOOK_SECRET or their receiver; this notice is not sent again.',
+  },
+  notice_undelivered: {
+    kind: 'fault',
+    status: 0,
+    nextStep: 'See whether the receiver at LATCHKEY_WEBHOOK_URL works; the notice is sent again.',
+  },
   model_rate_limited: { kind: 'fault', status: 0, nextStep: 'Wait a while, then send the message again.' },
   model_unavailable: {
     kind: 'fault',

@@ -71,6 +71,8 @@ export const CALLS_SIDE_BY_SIDE_MAX = 8;
 export const INTERRUPT_GRACE_MS = 10 * SECOND;
 /** How long a settle goes on asking for the truth of a call. */
 export const SETTLE_MS_MAX = 24 * HOUR;
+/** How long the notice of a turn's end is tried. */
+export const NOTICE_MS_MAX = 24 * HOUR;
 /** A sweep looks for what nobody works on any more this often. */
 export const SWEEP_SECONDS_DEFAULT = 60;
 /** An operator's name, or reason. */

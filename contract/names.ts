@@ -28,6 +28,11 @@ export function settleWorkflowId(chatId: ChatId, key: ExecutionKey): string {
   return `settle/${chatId}/${activityIdOf(key)}`;
 }
 
+/** One a turn, so that each end is told by one id. */
+export function noticeWorkflowId(chatId: ChatId, turn: number): string {
+  return `notice/${chatId}/${turn}`;
+}
+
 /** One for all turn workers of a queue. */
 export function sweepScheduleId(turnQueue: string): string {
   return `latchkey-sweep/${turnQueue}`;
@@ -36,6 +41,7 @@ export function sweepScheduleId(turnQueue: string): string {
 export const CHAT_WORKFLOW_TYPE = 'chat';
 export const TURN_WORKFLOW_TYPE = 'turn';
 export const SETTLE_WORKFLOW_TYPE = 'settle';
+export const NOTICE_WORKFLOW_TYPE = 'notice';
 export const SWEEP_WORKFLOW_TYPE = 'sweep';
 export const CALLS_QUERY = 'calls';
 export const INTERRUPT_UPDATE = 'interrupt';

@@ -20,6 +20,7 @@ import type { AgentId, ChatId, ExecutionKey } from '../contract/ids.ts';
 import type { ConversationMessage } from '../contract/messages.ts';
 import type { RetireAgent } from '../contract/settle.ts';
 import type { StrayTurn } from '../contract/sweep.ts';
+import type { TurnEnd } from '../contract/turn.ts';
 import type { StoredCall } from './call-row.ts';
 import { findCall, listCalls, recordCancelRequests, recordResult, recordTargets } from './calls.ts';
 import { createChat, enqueueUserMessage, findChat } from './chats.ts';
@@ -27,6 +28,8 @@ import type { Chat, EnqueueUserMessageInput, EnqueueUserMessageResult } from './
 import { commitStep } from './commit-step.ts';
 import type { CommitStepInput } from './commit-step.ts';
 import { loadConversation } from './conversation.ts';
+import { findEndedTurn } from './ended-turn.ts';
+import type { EndedTurn } from './ended-turn.ts';
 import type { Schema } from './schema.ts';
 import { recordTruth } from './late-truth.ts';
 import { listRetiredAgents, recordRetirement } from './retired-agents.ts';
@@ -50,8 +53,9 @@ export interface Store {
 
   reserveNextTurn(chatId: ChatId): Promise<number>;
   takeTurn(input: TakeTurnInput): Promise<TakeTurnResult>;
-  endTurn(input: EndTurnInput): Promise<void>;
+  endTurn(input: EndTurnInput): Promise<{ readonly state: TurnEnd }>;
   findTurn(input: { chatId: ChatId; turn: number }): Promise<Turn | undefined>;
+  findEndedTurn(input: { chatId: ChatId; turn: number }): Promise<EndedTurn | undefined>;
   loadConversation(chatId: ChatId): Promise<readonly ConversationMessage[]>;
 
   beginStep(input: BeginStepInput): Promise<BeginStepResult>;
@@ -87,6 +91,7 @@ export function createStore(db: Kysely<Schema>): Store {
     takeTurn: (input) => takeTurn(db, input),
     endTurn: (input) => endTurn(db, input),
     findTurn: (input) => findTurn(db, input),
+    findEndedTurn: (input) => findEndedTurn(db, input),
     loadConversation: (chatId) => loadConversation(db, chatId),
     beginStep: (input) => beginStep(db, input),
     writePart: (attempt, text) => writePart(db, attempt, text),

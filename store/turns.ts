@@ -141,18 +141,19 @@ async function moveQueue(trx: Transaction<Schema>, input: TakeTurnInput, highest
 
 /**
  * Ends a turn, once: the first end stands. Frees the chat, keeps or clears its last error, closes steps that were
- * never committed. Throws `invariant_broken` while one of its calls has no result: nothing is resolved silently (C1).
+ * never committed; returns the end that stands. Throws `invariant_broken` while one of its calls has no result: nothing is resolved silently (C1).
  */
-export async function endTurn(db: Database, input: EndTurnInput): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+export async function endTurn(db: Database, input: EndTurnInput): Promise<{ readonly state: TurnEnd }> {
+  return db.transaction().execute(async (trx) => {
     const chat = await requireChat(trx, input.chatId);
     const row = await findTurnRow(trx, input);
     if (input.highestMessageId !== undefined) {
       await raiseHighestMessageId(trx, input.chatId, input.highestMessageId);
     }
-    if (row !== undefined && row.state !== 'active') return;
+    if (row !== undefined && row.state !== 'active') return { state: row.state };
     await requireNoOpenCalls(trx, input);
     await finish(trx, input, chat);
+    return { state: input.state };
   });
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseWebhookSecrets } from '../activities/notices/webhook-secrets.ts';
 import { parseAgentAddress } from '../agent-client/agent-address.ts';
 import { SWEEP_SECONDS_DEFAULT } from '../contract/limits.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
@@ -56,6 +57,14 @@ const turnSettings = {
   /** How often what nobody works on any more is looked for; one schedule for all workers of the queue. */
   sweepSeconds: setting('sweep-seconds', 'LATCHKEY_SWEEP_SECONDS', wholeNumber(SWEEP_SECONDS_DEFAULT)),
   storeUrl: setting('store', 'LATCHKEY_STORE', text('give the store, such as sqlite:/var/lib/latchkey/store.db')),
+  /** Who is told of a turn's end; its secret comes by the environment alone. */
+  webhookUrl: setting(
+    'webhook-url',
+    'LATCHKEY_WEBHOOK_URL',
+    text('must not be empty')
+      .refine(isWebAddress, 'must be an http or https address such as https://example.com/hooks/latchkey')
+      .optional(),
+  ),
   /** Made ahead by `bundleWorkflowCode`; without it the worker bundles at start-up, which takes seconds. */
   workflowBundle: setting('workflow-bundle', 'LATCHKEY_WORKFLOW_BUNDLE', text('must not be empty').optional()),
 };
@@ -68,9 +77,12 @@ export function readExecuteWorkerConfiguration(sources: SettingSources) {
   return { ...readSettings(executeSettings, sources), agentToken };
 }
 
-/** Throws one `configuration` error naming the setting at fault. */
+/** Throws one `configuration` error naming the setting at fault. The webhook's secret never comes by a flag either. */
 export function readTurnWorkerConfiguration(sources: SettingSources) {
-  return readSettings(turnSettings, sources);
+  const { webhookUrl: url, ...settings } = readSettings(turnSettings, sources);
+  if (url === undefined) return settings;
+  const secrets = sources.env['LATCHKEY_WEBHOOK_SECRET'] ?? '';
+  return { ...settings, webhook: { url, secrets: parseWebhookSecrets(secrets) } };
 }
 
 function setting<Value>(flag: string, variable: string, schema: z.ZodType<Value>): Setting<Value> {
@@ -85,4 +97,9 @@ function isAgentAddress(address: string): boolean {
     // The setting's own message says what an address looks like.
     return false;
   }
+}
+
+function isWebAddress(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }

@@ -31,7 +31,11 @@ async function turnWorker(stopping: AbortSignal): Promise<void> {
     namespace,
     taskQueue: turnQueue,
     identity: `turn@${process.pid}`,
-    activities: createTurnActivities({ store, models: (name) => resolveModel(name, { env: process.env }) }),
+    activities: createTurnActivities({
+      store,
+      models: (name) => resolveModel(name, { env: process.env }),
+      ...('webhook' in configuration && { webhook: configuration.webhook }),
+    }),
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     ...(workflowBundle === undefined
       ? { workflowsPath: workflowsPath() }

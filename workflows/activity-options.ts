@@ -4,6 +4,7 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type {
   ControlActivities,
   ExecuteActivities,
+  NoticeActivities,
   StoreActivities,
   SweepActivities,
   TurnActivities,
@@ -17,6 +18,7 @@ import {
   EXECUTE_BACKSTOP_MS,
   HEARTBEAT_TIMEOUT_MS_DEFAULT,
   INTERRUPT_GRACE_MS,
+  NOTICE_MS_MAX,
   SETTLE_MS_MAX,
   SUMMARY_CHARACTERS_MAX,
   TRUST_WINDOW_MS_DEFAULT,
@@ -33,6 +35,9 @@ const GENERATE_ATTEMPTS_MAX = 25;
 /** One try of a cancel: the grace, the kill, and the output that is read with it. */
 const SETTLE_ATTEMPT_MS_MAX = 30_000;
 const SWEEP_LOOK_MS_MAX = 120_000;
+/** One try of a notice: its receiver has half of it to answer. */
+const NOTICE_ATTEMPT_MS_MAX = 30_000;
+const NOTICE_PAUSE_MS_MAX = 10 * 60_000;
 /** Refusals of the store and of the provider: the same question gets the same answer. */
 const NEVER_RETRIED: FailureCode[] = [
   'bad_request',
@@ -46,6 +51,7 @@ const NEVER_RETRIED: FailureCode[] = [
   'model_unauthorized',
   'model_quota_exhausted',
   'model_context_too_long',
+  'notice_refused',
 ];
 
 export function fillTimings(timings: TurnTimings | undefined): Required<TurnTimings> {
@@ -149,6 +155,14 @@ export const sweepActivities = proxyActivities<SweepActivities>({
   startToCloseTimeout: SWEEP_LOOK_MS_MAX,
   heartbeatTimeout: STORE_WRITE_MS_MAX,
   retry: { initialInterval: 1000, maximumAttempts: 3, nonRetryableErrorTypes: NEVER_RETRIED },
+  cancellationType: 'TRY_CANCEL',
+});
+
+/** A receiver that is away for hours still gets its notice; a cancel ends it at once. */
+export const noticeActivities = proxyActivities<NoticeActivities>({
+  scheduleToCloseTimeout: NOTICE_MS_MAX,
+  startToCloseTimeout: NOTICE_ATTEMPT_MS_MAX,
+  retry: { initialInterval: 1000, maximumInterval: NOTICE_PAUSE_MS_MAX, nonRetryableErrorTypes: NEVER_RETRIED },
   cancellationType: 'TRY_CANCEL',
 });
 

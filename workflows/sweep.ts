@@ -13,6 +13,7 @@ import { askToCancel, describeSilence, findEnd } from './ask-agent.ts';
 import { describeError } from './errors.ts';
 import { canceledRead, closedByStore, inDoubt } from './outcomes.ts';
 import { sendingOf } from './sending.ts';
+import { startNotice } from './start-notice.ts';
 import { startSettle } from './start-settle.ts';
 
 const TURNS_SIDE_BY_SIDE_MAX = 8;
@@ -43,7 +44,7 @@ async function closeTurn(turn: StrayTurn, askForMs: number): Promise<boolean> {
     const { openCalls } = await sweepActivities.closeStrayTurn(turn);
     await Promise.all(openCalls.map((call) => endCall(turn, call, askForMs)));
     const error = { code: 'turn_lost', message: CAUSE };
-    await storeActivities.endTurn({ ...turn, state: 'failed', error });
+    await startNotice(turn, await storeActivities.endTurn({ ...turn, state: 'failed', error }));
     return true;
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;

@@ -36,6 +36,7 @@ import { requireInterruptRequest } from './interrupt.ts';
 import { evidenceWon, requireResolveCallRequest } from './operator-requests.ts';
 import { requireResolvable } from './resolvable-call.ts';
 import { runStep } from './run-step.ts';
+import { startNotice } from './start-notice.ts';
 import { callViews, newTurnState } from './turn-state.ts';
 import type { TurnState } from './turn-state.ts';
 
@@ -145,7 +146,8 @@ async function endTurn({ state }: TurnContext, ending: TurnEnding): Promise<void
   const { chatId, turn: number } = state.input;
   const { highestMessageId } = state;
   try {
-    await storeActivities.endTurn({ chatId, turn: number, ...ending, highestMessageId });
+    const ended = await storeActivities.endTurn({ chatId, turn: number, ...ending, highestMessageId });
+    await startNotice({ chatId, turn: number }, ended);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
     // A store that went back in time may not know the chat any more: the turn's own end says what happened (I02).

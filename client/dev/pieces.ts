@@ -108,7 +108,7 @@ export function turnWorker({ env, say }: PieceContext, places: () => StagePlaces
 /** The workspace's side knows no model key (design 1): a command could read it from the environment of a process. */
 function withoutSecrets(env: NodeJS.ProcessEnv, also = /^$/): NodeJS.ProcessEnv {
   const isTheirs = (name: string): boolean =>
-    (/_API_KEY$|^LATCHKEY_(MODEL|STORE)/.test(name) && name !== 'TEMPORAL_API_KEY') || also.test(name);
+    (/_API_KEY$|^LATCHKEY_(MODEL|STORE|WEBHOOK)/.test(name) && name !== 'TEMPORAL_API_KEY') || also.test(name);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isTheirs(name)));
 }
 

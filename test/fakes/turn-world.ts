@@ -9,6 +9,7 @@ import type {
   ExecuteActivities,
   GenerateStepInput,
   GenerateStepResult,
+  NoticeActivities,
   StoreActivities,
   SweepActivities,
   TurnActivities,
@@ -31,7 +32,12 @@ export interface ScriptedCall {
   readonly withTarget?: boolean;
 }
 
-type Activities = TurnActivities & StoreActivities & SweepActivities & ExecuteActivities & ControlActivities;
+type Activities = TurnActivities &
+  StoreActivities &
+  SweepActivities &
+  NoticeActivities &
+  ExecuteActivities &
+  ControlActivities;
 
 interface Row {
   readonly step: number;
@@ -131,6 +137,7 @@ export class TurnWorld {
       },
       endTurn: async ({ state, error }) => {
         this.ended ??= error === undefined ? state : `${state}: ${error.code}`;
+        return { isNoticeWanted: false };
       },
       execute: async () => outcomeOf('exited', 'exit'),
       describeAgent: async () => {
@@ -142,6 +149,7 @@ export class TurnWorld {
       signalProcess: async () => outcomeOf('exited', 'signalled'),
       findStrays: async () => ({ turns: [], calls: [] }),
       closeStrayTurn: async () => ({ openCalls: [] }),
+      deliverNotice: async () => ({ status: 204 }),
     };
   }
 
