@@ -21,7 +21,7 @@ export function hasReached(lane: Lane, key: MatrixKey): boolean {
 }
 
 /** Whether who was to die there went on nevertheless: then the matrix is broken and proves nothing. */
-export function hasSurvived(lane: Lane, key: MatrixKey): boolean {
+function hasSurvived(lane: Lane, key: MatrixKey): boolean {
   return existsSync(join(lane.gates, `${key.number}.survived`));
 }
 
@@ -33,6 +33,38 @@ export async function allReached(lane: Lane, keys: readonly MatrixKey[]): Promis
       log: lane.log,
     }),
   });
+}
+
+/**
+ * Until whoever was to die at the key's point is dead. The key's own end doesn't prove it: a reader comes to its points
+ * after the exit that decides the key.
+ */
+export async function hasDied(lane: Lane, key: MatrixKey): Promise<void> {
+  await waitUntil(
+    `${key.who} of ${key.key} has died at ${key.where}`,
+    () => {
+      if (hasSurvived(lane, key)) throw new Error(`${key.key}: ${key.who} was to die at ${key.where}, and lives`);
+      return hasReached(lane, key) && victims(lane, key).every((pid) => !isRunning(pid));
+    },
+    { deadlineMs: DEADLINE_MS, describe: () => ({ reached: hasReached(lane, key), log: lane.log }) },
+  );
+}
+
+/** Of the two at the point, those whom the plan kills. */
+function victims(lane: Lane, key: MatrixKey): readonly number[] {
+  const { self, keeper } = standingPids(lane, key);
+  switch (key.plan?.action) {
+    case 'keeper':
+      return [keeper];
+    case 'both':
+      return [self, keeper];
+    case 'self':
+    case 'torn':
+      return [self];
+    case 'stand':
+    case undefined:
+      return [];
+  }
 }
 
 /** The shell that stands there, and its keeper: the same one except in the child and in the reader. */

@@ -9,7 +9,8 @@ import { Sweep } from './sweep.ts';
 const USAGE = `Usage: npm run crash-matrix -- [options]
 
 Kills daemon, keeper, reader, both and "the machine" at every named point, restarts, and checks that no key ran twice.
-Writes docs/crash-matrix.md. The exit code is 1 when an invariant was violated.
+Writes docs/crash-matrix.md. The exit code is 1 when an invariant was violated, and when the
+run could not be done: then the last line says "brokenOff" and why, and no document is written.
 
   --quick      some minutes: every point several times, at least 200 kills (default: ten times each, 200 random ones)
   --short      under a minute: every point at least once; writes no document
@@ -63,15 +64,19 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       sweep.dispose();
-      print(sweep);
+      printBrokenOff(sweep, `ended by ${signal}`);
       process.exit(130);
     });
   }
   try {
     await sweep.run();
+    const { missedPoints } = sweep.tally;
+    if (values.only === undefined && missedPoints.length > 0)
+      throw new Error(`nobody died at ${missedPoints.join(', ')}: this run proves nothing about them`);
   } catch (error) {
-    print(sweep);
-    process.stderr.write(`crash-matrix: ${error instanceof Error ? error.message : String(error)}\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`crash-matrix: ${reason}\n`);
+    printBrokenOff(sweep, reason);
     return 1;
   }
   if (size !== 'short' && values.only === undefined) {
@@ -84,12 +89,23 @@ async function main(): Promise<number> {
   return sweep.tally.violations.length === 0 ? 0 : 1;
 }
 
-/** What was seen so far, then the violations, then the summary as the last line. */
-function print({ tally, keyCount }: Sweep): void {
+/** What was seen, then the violations, then the summary as the last line. */
+function print(sweep: Sweep): void {
+  printSeen(sweep);
+  process.stdout.write(`${JSON.stringify(summarize(sweep.tally, sweep.keyCount))}\n`);
+}
+
+/** No summary: "violations":0 of a run that was not done would be read as success. */
+function printBrokenOff(sweep: Sweep, reason: string): void {
+  printSeen(sweep);
+  process.stdout.write(`${JSON.stringify({ brokenOff: reason, kills: sweep.tally.kills, keys: sweep.keyCount })}\n`);
+}
+
+function printSeen({ tally }: Sweep): void {
   const lines = values.json
     ? [...tally.observations, ...tally.violations.map((violation) => ({ violation }))].map((line) =>
         JSON.stringify(line),
       )
     : [toText(tableOf(tally.observations)), ...tally.violations.map((violation) => `VIOLATION ${violation}`)];
-  process.stdout.write(`${lines.join('\n')}\n${JSON.stringify(summarize(tally, keyCount))}\n`);
+  process.stdout.write(`${lines.join('\n')}\n`);
 }

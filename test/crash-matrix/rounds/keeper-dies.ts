@@ -2,7 +2,7 @@
 import type { KeeperPoint } from '../../../agent/crash-points.ts';
 import { KEEPER_POINTS } from '../../../agent/crash-points.ts';
 import { noteEvidence } from '../disk-evidence.ts';
-import { hasReached, hasSurvived } from '../gates.ts';
+import { hasDied } from '../gates.ts';
 import type { KeeperAction } from '../matrix-key.ts';
 import { awaitDecision } from '../ask.ts';
 import { startAll, verifyAll } from './round.ts';
@@ -73,8 +73,7 @@ async function run(round: Round): Promise<void> {
   await startAll(lane, keys);
   for (const { key, proves } of victims) {
     const { state } = await awaitDecision(lane, key);
-    if (!hasReached(lane, key)) throw new Error(`the keeper of ${key.key} never came to ${key.where}`);
-    if (hasSurvived(lane, key)) throw new Error(`${key.key}: ${key.who} was to die at ${key.where}, and lives`);
+    await hasDied(lane, key);
     tally.killed();
     tally.reached(`keeper/${key.where}`);
     if (proves === undefined || state === proves) continue;
