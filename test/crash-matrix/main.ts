@@ -95,10 +95,12 @@ function print(sweep: Sweep): void {
   process.stdout.write(`${JSON.stringify(summarize(sweep.tally, sweep.keyCount))}\n`);
 }
 
-/** No summary: "violations":0 of a run that was not done would be read as success. */
+/** No summary: "violations":0 of a run that was not done would be read as success. Those that were found do count. */
 function printBrokenOff(sweep: Sweep, reason: string): void {
   printSeen(sweep);
-  process.stdout.write(`${JSON.stringify({ brokenOff: reason, kills: sweep.tally.kills, keys: sweep.keyCount })}\n`);
+  const { kills, violations } = sweep.tally;
+  const found = violations.length > 0 ? { violations: violations.length } : {};
+  process.stdout.write(`${JSON.stringify({ brokenOff: reason, kills, keys: sweep.keyCount, ...found })}\n`);
 }
 
 function printSeen({ tally }: Sweep): void {
