@@ -17,6 +17,24 @@ export default defineConfig({
         },
       },
       {
+        // What the unit tests say of the store on SQLite is said again on PostgreSQL, and what only it can show.
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: [
+            'test/postgres/**/*.test.ts',
+            'test/unit/store/**/*.test.ts',
+            'test/unit/endings/{interrupted-text,late-truth,rolled-back-store}.test.ts',
+            'test/unit/activities-turn/overlapping-attempts.test.ts',
+          ],
+          exclude: ['test/unit/store/sqlite/**'],
+          globalSetup: ['test/postgres-setup.ts'],
+          setupFiles: ['test/fixtures/skip-without-postgres.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
         extends: true,
         test: {
           name: 'integration',

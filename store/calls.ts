@@ -17,13 +17,14 @@ import type { Database } from './database.ts';
 import type { CallRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
+import { changeChat } from './transaction.ts';
 
 /**
  * Writes the target into rows that have none and are not resolved; what a row holds wins, also after a workflow reset
  * (K5). Throws `step_closed` for a call that was resolved without a target: it must not be dispatched any more.
  */
 export async function recordTargets(db: Database, input: RecordTargetsInput): Promise<RecordTargetsResult> {
-  return db.transaction().execute(async (trx) => {
+  return changeChat(db, input.chatId, async (trx) => {
     const targets: Target[] = [];
     for (const key of input.keys) targets.push(await recordTarget(trx, { ...input, key }));
     return { targets };
@@ -58,7 +59,7 @@ async function recordTarget(
 
 /** Gives the call its one result. A call that has one keeps it; the answer says which (C3). */
 export async function recordResult(db: Database, input: RecordResultInput): Promise<RecordResultResult> {
-  return db.transaction().execute(async (trx) => {
+  return changeChat(db, input.chatId, async (trx) => {
     const row = await requireCallRow(trx, input);
     if (hasResult(row)) return heldResult(row);
     const status = input.isStillAsked === true ? 'cancel_requested' : input.outcome.status;
@@ -75,7 +76,7 @@ export function heldResult(row: Selectable<CallRow>): RecordResultResult {
 
 /** Shows that the end of these calls was asked for. Calls that have their result already keep their status. */
 export async function recordCancelRequests(db: Database, input: RecordCancelRequestsInput): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await changeChat(db, input.chatId, async (trx) => {
     for (const key of input.keys) {
       const row = await requireCallRow(trx, { chatId: input.chatId, key });
       if (!hasResult(row) && row.status !== 'cancel_requested') {

@@ -9,6 +9,7 @@ import type { ChatRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
 import type { TurnError } from './stream-events.ts';
+import { changeChat, inTransaction } from './transaction.ts';
 
 const CLIENT_MESSAGE_ID_CHARACTERS_MAX = 200;
 
@@ -37,7 +38,7 @@ export interface EnqueueUserMessageResult {
 /** Idempotent by chat id; a chat that is bound to another agent is refused. */
 export async function createChat(db: Database, input: { chatId: ChatId; agentId: AgentId }): Promise<void> {
   const createdAt = new Date().toISOString();
-  await db.transaction().execute(async (trx) => {
+  await inTransaction(db, async (trx) => {
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('chats')
       .values({
@@ -92,7 +93,7 @@ export async function enqueueUserMessage(
 ): Promise<EnqueueUserMessageResult> {
   refuseBadMessage(input);
   const { chatId, clientMessageId } = input;
-  return db.transaction().execute(async (trx) => {
+  return changeChat(db, chatId, async (trx) => {
     const chat = await requireChat(trx, chatId);
     const earlier = await trx
       .selectFrom('queued_messages')

@@ -18,6 +18,7 @@ import { findStepRow, readCommittedStep, requireHeldStep, updateStep } from './s
 import type { StepAttempt } from './steps.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents, dropParts } from './stream-events.ts';
+import { changeChat } from './transaction.ts';
 
 /** A call that is about to be committed. With `outcome` it can't be carried out, and is committed with its result. */
 export interface CallDraft {
@@ -50,7 +51,7 @@ export async function commitStep(
   input: CommitStepInput,
 ): Promise<GenerateStepResult> {
   const { chatId, turn, step, messageId } = attempt;
-  return db.transaction().execute(async (trx): Promise<GenerateStepResult> => {
+  return changeChat(db, chatId, async (trx): Promise<GenerateStepResult> => {
     const row = await findStepRow(trx, attempt);
     if (row?.state === 'committed') return readCommittedStep(trx, row);
     await requireHeldStep(trx, attempt);

@@ -3,51 +3,49 @@ import type { ConversationCall, ConversationMessage, NoteMessage } from '../cont
 import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import type { Database } from './database.ts';
+import { inSnapshot } from './transaction.ts';
 
 /**
  * What was said in a chat, in order, each assistant message with its calls and the results that they have so far; and
  * what became known later, after the message that was the last one then.
  */
 export async function loadConversation(db: Database, chatId: ChatId): Promise<readonly ConversationMessage[]> {
-  // One transaction, so that no call is seen without the message that asked for it.
-  return db
-    .transaction()
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      const messages = await trx
-        .selectFrom('messages')
-        .selectAll()
-        .where('chat_id', '=', chatId)
-        .where('hidden', '=', 0)
-        .orderBy('id')
-        .execute();
-      const callRows = await trx
-        .selectFrom('calls')
-        .selectAll()
-        .where('chat_id', '=', chatId)
-        .orderBy('message_id')
-        .orderBy('position')
-        .execute();
-      const notes = (
-        await trx.selectFrom('notes').selectAll().where('chat_id', '=', chatId).orderBy('position').execute()
-      ).map(({ after_message_id: afterMessageId, text }): NoteMessage => ({
-        role: 'note',
-        chatId,
-        afterMessageId,
-        text,
-      }));
-      const callsByMessage = Map.groupBy(callRows.map(readCall), (call) => call.messageId);
-      const said = messages.map((row): SaidMessage => {
-        const id = row.id as MessageId;
-        const { turn, text } = row;
-        if (row.role === 'user') {
-          return { role: 'user', id, chatId, turn, text, clientMessageId: row.client_message_id ?? '' };
-        }
-        const calls = (callsByMessage.get(id) ?? []).map(toConversationCall);
-        return { role: 'assistant', id, chatId, turn, step: row.step ?? 0, text, calls };
-      });
-      return withNotes(said, notes);
+  // One snapshot, so that no call is seen without the message that asked for it.
+  return inSnapshot(db, async (trx) => {
+    const messages = await trx
+      .selectFrom('messages')
+      .selectAll()
+      .where('chat_id', '=', chatId)
+      .where('hidden', '=', 0)
+      .orderBy('id')
+      .execute();
+    const callRows = await trx
+      .selectFrom('calls')
+      .selectAll()
+      .where('chat_id', '=', chatId)
+      .orderBy('message_id')
+      .orderBy('position')
+      .execute();
+    const notes = (
+      await trx.selectFrom('notes').selectAll().where('chat_id', '=', chatId).orderBy('position').execute()
+    ).map(({ after_message_id: afterMessageId, text }): NoteMessage => ({
+      role: 'note',
+      chatId,
+      afterMessageId,
+      text,
+    }));
+    const callsByMessage = Map.groupBy(callRows.map(readCall), (call) => call.messageId);
+    const said = messages.map((row): SaidMessage => {
+      const id = row.id as MessageId;
+      const { turn, text } = row;
+      if (row.role === 'user') {
+        return { role: 'user', id, chatId, turn, text, clientMessageId: row.client_message_id ?? '' };
+      }
+      const calls = (callsByMessage.get(id) ?? []).map(toConversationCall);
+      return { role: 'assistant', id, chatId, turn, step: row.step ?? 0, text, calls };
     });
+    return withNotes(said, notes);
+  });
 }
 
 type SaidMessage = Exclude<ConversationMessage, NoteMessage>;

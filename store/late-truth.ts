@@ -14,6 +14,7 @@ import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
+import { changeChat } from './transaction.ts';
 
 /**
  * Moves the row to the truth where the ledger has such a step, and leaves the model a note; a truth that is not news
@@ -21,7 +22,7 @@ import { appendEvents } from './stream-events.ts';
  */
 export async function recordTruth(db: Database, input: RecordTruthInput): Promise<RecordResultResult> {
   const { outcome } = input;
-  return db.transaction().execute(async (trx) => {
+  return changeChat(db, input.chatId, async (trx) => {
     const row = await requireCallRow(trx, input);
     const truth = { status: outcome.status, evidence: outcome.evidence };
     if (!hasResult(row)) {

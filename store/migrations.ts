@@ -1,9 +1,7 @@
 /** The versions of the schema, oldest first. A migration that was released is never changed: add another one. */
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import type { Migration } from 'kysely/migration';
-import type { Schema } from './schema.ts';
 
 const firstTables: Migration = {
   up: async (db: Kysely<unknown>): Promise<void> => {
@@ -174,16 +172,9 @@ const chatEntities: Migration = {
   },
 };
 
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-late-truths': lateTruths,
   '0003-retired-agents': retiredAgents,
   '0004-chat-entities': chatEntities,
 };
-
-/** Brings the database to the newest version; a database that is newer than this code is refused by name. */
-export async function migrateToLatest(db: Kysely<Schema>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw new Error("its tables can't be brought up to date", { cause: error });
-}

@@ -4,6 +4,7 @@ import { OPERATOR_TEXT_CHARACTERS_MAX } from '../contract/limits.ts';
 import type { RetireAgent } from '../contract/settle.ts';
 import { toSafeText } from '../contract/well-formed.ts';
 import type { Database } from './database.ts';
+import { toStoredText } from './stored-text.ts';
 
 export interface RetiredAgent extends RetireAgent {
   readonly agentId: AgentId;
@@ -14,8 +15,8 @@ export interface RetiredAgent extends RetireAgent {
 /** The last word stands. Nothing is refused to such an agent: should it come back, its journal still has every key. */
 export async function recordRetirement(db: Database, input: RetireAgent & { agentId: AgentId }): Promise<void> {
   const row = {
-    who: toSafeText(input.who, OPERATOR_TEXT_CHARACTERS_MAX),
-    why: toSafeText(input.why, OPERATOR_TEXT_CHARACTERS_MAX),
+    who: toStoredText(toSafeText(input.who, OPERATOR_TEXT_CHARACTERS_MAX)),
+    why: toStoredText(toSafeText(input.why, OPERATOR_TEXT_CHARACTERS_MAX)),
     at: new Date().toISOString(),
   };
   await db

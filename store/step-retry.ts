@@ -4,6 +4,7 @@ import type { StepAttempt } from './steps.ts';
 import { withdrawParts } from './step-withdrawal.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
+import { changeChat } from './transaction.ts';
 
 export interface StepRetry {
   /** Of `contract/failures.ts`. */
@@ -21,7 +22,7 @@ export interface StepRetry {
 export async function noteRetry(db: Database, held: StepAttempt, retry: StepRetry): Promise<void> {
   const { chatId, turn, step } = held;
   const { code, attempt, retryInMs } = retry;
-  await db.transaction().execute(async (trx) => {
+  await changeChat(db, chatId, async (trx) => {
     const row = await requireHeldStep(trx, held);
     await withdrawParts(trx, held, row.has_parts === 1);
     await updateStep(trx, held, { has_parts: 0 });

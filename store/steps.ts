@@ -16,6 +16,7 @@ import type { Database } from './database.ts';
 import type { Schema, StepRow } from './schema.ts';
 import { withdrawParts } from './step-withdrawal.ts';
 import { appendEvents, dropParts, readParts } from './stream-events.ts';
+import { changeChat } from './transaction.ts';
 
 export interface BeginStepInput {
   readonly chatId: ChatId;
@@ -47,7 +48,7 @@ export type BeginStepResult =
  * turn that has ended. Throws `step_closed`, `turn_closed`, or `too_busy` when a later attempt holds the step.
  */
 export async function beginStep(db: Database, input: BeginStepInput): Promise<BeginStepResult> {
-  return db.transaction().execute(async (trx): Promise<BeginStepResult> => {
+  return changeChat(db, input.chatId, async (trx): Promise<BeginStepResult> => {
     const row = await findStepRow(trx, input);
     if (row?.state === 'committed') return { state: 'committed', result: await readCommittedStep(trx, row) };
     await requireActiveTurn(trx, input);
@@ -111,7 +112,7 @@ async function insertStep(trx: Transaction<Schema>, input: BeginStepInput, token
 /** Shows a piece of text that the model is still writing. Throws once the attempt doesn't hold the step any more. */
 export async function writePart(db: Database, attempt: StepAttempt, text: string): Promise<void> {
   const { chatId, turn, step, messageId } = attempt;
-  await db.transaction().execute(async (trx) => {
+  await changeChat(db, chatId, async (trx) => {
     await requireHeldStep(trx, attempt);
     await updateStep(trx, attempt, { has_parts: 1 });
     await appendEvents(trx, chatId, [{ type: 'part', turn, step, messageId, text }]);
@@ -132,7 +133,7 @@ export async function requireHeldStep(trx: Transaction<Schema>, attempt: StepAtt
  * a target). Calls with a target are handed back open: only the agent knows what became of them.
  */
 export async function closeStep(db: Database, input: CloseStepInput): Promise<CloseStepResult> {
-  return db.transaction().execute(async (trx): Promise<CloseStepResult> => {
+  return changeChat(db, input.chatId, async (trx): Promise<CloseStepResult> => {
     const row = await findStepRow(trx, input);
     if (row?.state !== 'committed') {
       const kept = input.keepsText === true && row !== undefined ? await keepText(trx, row) : undefined;

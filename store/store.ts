@@ -43,6 +43,7 @@ import type { BeginStepInput, BeginStepResult, StepAttempt } from './steps.ts';
 import { closeStrayTurn, listUnfinished } from './strays.ts';
 import { readEvents } from './stream-events.ts';
 import type { StreamEvent } from './stream-events.ts';
+import { readAgain } from './transaction.ts';
 import { endTurn, findTurn, reserveNextTurn, takeTurn } from './turns.ts';
 import type { Turn } from './turns.ts';
 
@@ -85,13 +86,13 @@ export interface Store {
 export function createStore(db: Kysely<Schema>): Store {
   return {
     createChat: (input) => createChat(db, input),
-    findChat: (chatId) => findChat(db, chatId),
+    findChat: (chatId) => readAgain(() => findChat(db, chatId)),
     enqueueUserMessage: (input) => enqueueUserMessage(db, input),
     reserveNextTurn: (chatId) => reserveNextTurn(db, chatId),
     takeTurn: (input) => takeTurn(db, input),
     endTurn: (input) => endTurn(db, input),
-    findTurn: (input) => findTurn(db, input),
-    findEndedTurn: (input) => findEndedTurn(db, input),
+    findTurn: (input) => readAgain(() => findTurn(db, input)),
+    findEndedTurn: (input) => readAgain(() => findEndedTurn(db, input)),
     loadConversation: (chatId) => loadConversation(db, chatId),
     beginStep: (input) => beginStep(db, input),
     writePart: (attempt, text) => writePart(db, attempt, text),
@@ -99,17 +100,17 @@ export function createStore(db: Kysely<Schema>): Store {
     commitStep: (attempt, input) => commitStep(db, attempt, input),
     closeStep: (input) => closeStep(db, input),
     closeStrayTurn: (input) => closeStrayTurn(db, input),
-    listUnfinished: () => listUnfinished(db),
-    listUsage: (input) => listUsage(db, input),
+    listUnfinished: () => readAgain(() => listUnfinished(db)),
+    listUsage: (input) => readAgain(() => listUsage(db, input)),
     recordTargets: (input) => recordTargets(db, input),
     recordResult: (input) => recordResult(db, input),
     recordCancelRequests: (input) => recordCancelRequests(db, input),
     recordTruth: (input) => recordTruth(db, input),
-    findCall: (input) => findCall(db, input),
-    listCalls: (input) => listCalls(db, input),
+    findCall: (input) => readAgain(() => findCall(db, input)),
+    listCalls: (input) => readAgain(() => listCalls(db, input)),
     recordRetirement: (input) => recordRetirement(db, input),
-    listRetiredAgents: () => listRetiredAgents(db),
-    readEvents: (input) => readEvents(db, input),
+    listRetiredAgents: () => readAgain(() => listRetiredAgents(db)),
+    readEvents: (input) => readAgain(() => readEvents(db, input)),
     close: () => db.destroy(),
   };
 }

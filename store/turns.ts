@@ -9,9 +9,11 @@ import { toSafeText } from '../contract/well-formed.ts';
 import { raiseHighestMessageId, requireChat } from './chats.ts';
 import type { Database } from './database.ts';
 import type { ChatRow, Schema, TurnRow } from './schema.ts';
+import { toStoredText } from './stored-text.ts';
 import { withdrawOpenSteps } from './step-withdrawal.ts';
 import { appendEvents } from './stream-events.ts';
 import type { StreamEventBody, TurnError } from './stream-events.ts';
+import { changeChat } from './transaction.ts';
 
 export interface Turn {
   readonly chatId: ChatId;
@@ -25,7 +27,7 @@ export interface Turn {
 
 /** Allots the next turn number of a chat, for whoever starts the turn's workflow. A number that isn't used is a gap. */
 export async function reserveNextTurn(db: Database, chatId: ChatId): Promise<number> {
-  return db.transaction().execute(async (trx) => {
+  return changeChat(db, chatId, async (trx) => {
     const { last_turn: last } = await requireChat(trx, chatId);
     await setLastTurn(trx, { chatId, turn: last + 1 });
     return last + 1;
@@ -38,7 +40,7 @@ export async function reserveNextTurn(db: Database, chatId: ChatId): Promise<num
  * `store_rolled_back`; the last one ends the turn, and ids go on above the agent's, so the next turn works.
  */
 export async function takeTurn(db: Database, input: TakeTurnInput): Promise<TakeTurnResult> {
-  const taken = await db.transaction().execute((trx) => takeInTransaction(trx, input));
+  const taken = await changeChat(db, input.chatId, (trx) => takeInTransaction(trx, input));
   // Thrown out here, since what notices the rollback must not itself be rolled back.
   if (taken === 'store_rolled_back') throw new Refusal('store_rolled_back', ROLLED_BACK_TEXT);
   return taken;
@@ -144,7 +146,7 @@ async function moveQueue(trx: Transaction<Schema>, input: TakeTurnInput, highest
  * never committed; returns the end that stands. Throws `invariant_broken` while one of its calls has no result: nothing is resolved silently (C1).
  */
 export async function endTurn(db: Database, input: EndTurnInput): Promise<{ readonly state: TurnEnd }> {
-  return db.transaction().execute(async (trx) => {
+  return changeChat(db, input.chatId, async (trx) => {
     const chat = await requireChat(trx, input.chatId);
     const row = await findTurnRow(trx, input);
     if (input.highestMessageId !== undefined) {
@@ -162,7 +164,7 @@ async function finish(trx: Transaction<Schema>, input: EndTurnInput, chat: Selec
   const error =
     input.error === undefined
       ? undefined
-      : { code: input.error.code, message: toSafeText(input.error.message, FAILURE_CHARACTERS_MAX) };
+      : { code: input.error.code, message: toStoredText(toSafeText(input.error.message, FAILURE_CHARACTERS_MAX)) };
   const columns = {
     state,
     error_code: error?.code ?? null,

@@ -9,5 +9,7 @@ declare module 'vitest' {
     readonly temporalUiUrl: string;
     /** For Worker's `workflowBundle: { codePath }`. */
     readonly workflowBundlePath: string;
+    /** Of the project `postgres` only: a database to make others from. Empty where there is no PostgreSQL. */
+    readonly postgresUrl: string;
   }
 }

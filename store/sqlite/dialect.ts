@@ -1,14 +1,15 @@
 /**
- * Kysely's SQLite dialect over `node:sqlite`, with two departures.
+ * Kysely's SQLite dialect over `node:sqlite`, with three departures.
  *
  * A write transaction begins IMMEDIATE: a deferred one fails at its first write when another process wrote since its
  * first read. The wait for the lock is asynchronous, since the holder may be another connection of this very process,
  * which a blocked event loop would never let finish. Definitions of tables are transactional, so that two processes
- * that open a new file at once migrate it one after the other.
+ * that open a new file at once migrate it one after the other. `for update` is left out: SQLite doesn't know it, and
+ * whoever writes holds the whole file.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CompiledQuery, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
-import type { DatabaseConnection, Dialect, TransactionSettings } from 'kysely';
+import { CompiledQuery, SqliteAdapter, SqliteDialect, SqliteDriver, SqliteQueryCompiler } from 'kysely';
+import type { DatabaseConnection, Dialect, SelectModifierNode, TransactionSettings } from 'kysely';
 import { asKyselyDatabase, BUSY_TIMEOUT_MS, openDatabase } from './database.ts';
 
 const LOCK_RETRY_MS = 5;
@@ -59,6 +60,12 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
+class LocklessCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier !== 'ForUpdate') super.visitSelectModifier(node);
+  }
+}
+
 /** Opens `path` at once, so that a file that can't be opened is refused here and not by the first query. */
 export function createSqliteDialect(path: string): Dialect {
   const database = asKyselyDatabase(openDatabase(path));
@@ -66,7 +73,7 @@ export function createSqliteDialect(path: string): Dialect {
   return {
     createDriver: () => new ImmediateDriver({ database }),
     createAdapter: () => new TransactionalAdapter(),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createQueryCompiler: () => new LocklessCompiler(),
     createIntrospector: (db) => dialect.createIntrospector(db),
   };
 }

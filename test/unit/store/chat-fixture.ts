@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { CallOutcome } from '../../../contract/calls.ts';
 import { parseAgentId, parseChatId, parseMessageId } from '../../../contract/ids.ts';
 import type { AgentId, ChatId, Incarnation, JournalId, ToolCallId } from '../../../contract/ids.ts';
@@ -10,6 +10,7 @@ import type { CallDraft } from '../../../store/commit-step.ts';
 import { openStore } from '../../../store/open-store.ts';
 import type { StepAttempt } from '../../../store/steps.ts';
 import type { Store } from '../../../store/store.ts';
+import { makePostgresDatabase } from '../../fixtures/postgres-database.ts';
 
 export const CHAT: ChatId = parseChatId('chat-1');
 export const AGENT: AgentId = parseAgentId('agent-1');
@@ -27,8 +28,15 @@ export async function makeTemporaryFolder(): Promise<string> {
   return folder;
 }
 
-export async function openTestStore(path?: string): Promise<Store> {
-  const store = await openStore(`sqlite:${path ?? join(await makeTemporaryFolder(), 'store.sqlite')}`);
+/** On SQLite; in the project `postgres`, which runs the same tests again, on PostgreSQL. */
+export async function makeStoreUrl(): Promise<string> {
+  const isOnPostgres = (inject('postgresUrl') as string | undefined) !== undefined;
+  return isOnPostgres ? makePostgresDatabase() : `sqlite:${join(await makeTemporaryFolder(), 'store.sqlite')}`;
+}
+
+/** An empty store of this test's own, or that of a URL. */
+export async function openTestStore(url?: string): Promise<Store> {
+  const store = await openStore(url ?? (await makeStoreUrl()));
   onTestFinished(() => store.close());
   return store;
 }

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openStore } from '../../../store/open-store.ts';
-import { AGENT, CHAT, makeTemporaryFolder, openTestStore } from './chat-fixture.ts';
+import { openStore } from '../../../../store/open-store.ts';
+import { AGENT, CHAT, makeTemporaryFolder, openTestStore } from '../chat-fixture.ts';
 
 test('a new file is migrated once, also when two connections open it at the same time', async () => {
   const path = join(await makeTemporaryFolder(), 'deep', 'store.sqlite');
@@ -29,7 +29,7 @@ test('what was stored is there after the file is opened again', async () => {
 });
 
 test('a database of another kind, and a file that is none, are refused by name', async () => {
-  await expect(openStore('postgres://somewhere/db')).rejects.toMatchObject({ code: 'configuration', field: 'store' });
+  await expect(openStore('redis://somewhere/db')).rejects.toMatchObject({ code: 'configuration', field: 'store' });
   const path = join(await makeTemporaryFolder(), 'not-a-database');
   await writeFile(path, 'just some text, and long enough to be looked at as a header of a database file\n'.repeat(20));
   await expect(openStore(path)).rejects.toMatchObject({
