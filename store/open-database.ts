@@ -5,7 +5,6 @@ import { Kysely } from 'kysely';
 import { Refusal } from '../contract/failures.ts';
 import { showStoreUrl } from '../contract/store-url.ts';
 import { migrateToLatest, readMigrations, refuseNewer } from './migrate.ts';
-import type { MigrationsSeen } from './migrate.ts';
 import { createPostgresDialect } from './postgres/dialect.ts';
 import { STATEMENT_TIMEOUT_MS } from './postgres/pool.ts';
 import { readServer } from './postgres/server.ts';
@@ -32,15 +31,6 @@ export async function openDatabase(url: string): Promise<MigratedDatabase> {
     const applied =
       place.kind === 'sqlite' ? await migrateToLatest(db, schema) : await migrateUnhurried(place.url, schema);
     return { db, applied };
-  });
-}
-
-/** What was and what would be applied; changes nothing, and refuses no database for being newer. */
-export async function inspectMigrations(url: string): Promise<MigrationsSeen> {
-  return connected(url, async (db, _place, schema) => {
-    const seen = await readMigrations(db, schema);
-    await db.destroy();
-    return seen;
   });
 }
 
