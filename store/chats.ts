@@ -47,6 +47,7 @@ export async function createChat(db: Database, input: { chatId: ChatId; agentId:
         highest_message_id: 0,
         last_turn: 0,
         last_event_seq: 0,
+        events_pruned_through: 0,
         last_queue_position: 0,
         active_turn: null,
         last_error_code: null,

@@ -8,7 +8,8 @@ import type { AgentId, ToolCallId } from '../contract/ids.ts';
 import { CALLS_SIDE_BY_SIDE_MAX } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
 import { insertAssistantMessage } from './assistant-message.ts';
-import { readCall, readCommittedCall, snapshotOf } from './call-row.ts';
+import { readCall, readCommittedCall } from './call-row.ts';
+import { askedCallOf } from './chat-snapshot.ts';
 import { listCallRows, outcomeColumns } from './calls.ts';
 import type { OutcomeColumns } from './calls.ts';
 import type { Database } from './database.ts';
@@ -70,7 +71,7 @@ export async function commitStep(
     });
     await dropParts(trx, attempt);
     const rows = await listCallRows(trx, { chatId, messageId });
-    const calls = rows.map((call) => snapshotOf(readCall(call)));
+    const calls = rows.map((call) => askedCallOf(readCall(call)));
     await appendEvents(trx, chatId, [{ type: 'message', role: 'assistant', id: messageId, turn, step, text, calls }]);
     return { messageId, calls: rows.map(readCommittedCall), isFinal: rows.length === 0 };
   });

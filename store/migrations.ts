@@ -1,7 +1,8 @@
 /** The versions of the schema, oldest first. A migration that was released is never changed: add another one. */
-import { sql } from 'kysely';
+import { PostgresAdapter, sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { CHANGES_CHANNEL } from './postgres/change-hints.ts';
 
 const firstTables: Migration = {
   up: async (db: Kysely<unknown>): Promise<void> => {
@@ -172,9 +173,35 @@ const chatEntities: Migration = {
   },
 };
 
+const streamRetention: Migration = {
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await db.schema
+      .alterTable('chats')
+      .addColumn('events_pruned_through', 'bigint', (column) => column.notNull().defaultTo(0))
+      .execute();
+    // Parts are found by their step; nearly all rows have none.
+    await db.schema.createIndex('stream_events_by_part').on('stream_events').columns(['chat_id', 'part_of']).execute();
+    if (db.getExecutor().adapter instanceof PostgresAdapter) await notifyOfEvents(db);
+  },
+};
+
+/** Tells who listens, with the commit, which chat has new events (postgres/change-hints.ts). */
+async function notifyOfEvents(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function notify_chat_events() returns trigger language plpgsql as $$
+    begin
+      perform pg_notify('${sql.raw(CHANGES_CHANNEL)}', new.id);
+      return null;
+    end $$`.execute(db);
+  await sql`
+    create trigger chat_events after update of last_event_seq on chats
+    for each row execute function notify_chat_events()`.execute(db);
+}
+
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-late-truths': lateTruths,
   '0003-retired-agents': retiredAgents,
   '0004-chat-entities': chatEntities,
+  '0005-stream-retention': streamRetention,
 };

@@ -26,6 +26,8 @@ export interface ChatRow {
   last_error_code: string | null;
   last_error_message: string | null;
   last_event_seq: number;
+  /** Events up to and including this one may have been dropped: a cursor before it is too old (H03). */
+  events_pruned_through: number;
   last_queue_position: number;
   created_at: string;
   /** From the first message; null until there is one. */

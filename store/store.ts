@@ -23,6 +23,7 @@ import type { StrayTurn } from '../contract/sweep.ts';
 import type { TurnEnd } from '../contract/turn.ts';
 import type { StoredCall } from './call-row.ts';
 import { findCall, listCalls, recordCancelRequests, recordResult, recordTargets } from './calls.ts';
+import type { ChatChanges } from './chat-changes.ts';
 import { createChat, enqueueUserMessage, findChat } from './chats.ts';
 import type { Chat, EnqueueUserMessageInput, EnqueueUserMessageResult } from './chats.ts';
 import { commitStep } from './commit-step.ts';
@@ -30,6 +31,8 @@ import type { CommitStepInput } from './commit-step.ts';
 import { loadConversation } from './conversation.ts';
 import { findEndedTurn } from './ended-turn.ts';
 import type { EndedTurn } from './ended-turn.ts';
+import { followChat } from './follow-chat.ts';
+import type { ChatFrame, FollowInput } from './follow-chat.ts';
 import type { Schema } from './schema.ts';
 import { recordTruth } from './late-truth.ts';
 import { listRetiredAgents, recordRetirement } from './retired-agents.ts';
@@ -43,6 +46,7 @@ import type { BeginStepInput, BeginStepResult, StepAttempt } from './steps.ts';
 import { closeStrayTurn, listUnfinished } from './strays.ts';
 import { readEvents } from './stream-events.ts';
 import type { StreamEvent } from './stream-events.ts';
+import { pruneEvents } from './stream-retention.ts';
 import { readAgain } from './transaction.ts';
 import { endTurn, findTurn, reserveNextTurn, takeTurn } from './turns.ts';
 import type { Turn } from './turns.ts';
@@ -80,10 +84,12 @@ export interface Store {
   listRetiredAgents(): Promise<readonly RetiredAgent[]>;
 
   readEvents(input: { chatId: ChatId; after: number; limit: number }): Promise<readonly StreamEvent[]>;
+  followChat(input: FollowInput): AsyncGenerator<ChatFrame, void, void>;
+  pruneEvents(input: { chatId: ChatId; through: number }): Promise<void>;
   close(): Promise<void>;
 }
 
-export function createStore(db: Kysely<Schema>): Store {
+export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
   return {
     createChat: (input) => createChat(db, input),
     findChat: (chatId) => readAgain(() => findChat(db, chatId)),
@@ -111,6 +117,11 @@ export function createStore(db: Kysely<Schema>): Store {
     recordRetirement: (input) => recordRetirement(db, input),
     listRetiredAgents: () => readAgain(() => listRetiredAgents(db)),
     readEvents: (input) => readAgain(() => readEvents(db, input)),
-    close: () => db.destroy(),
+    followChat: (input) => followChat({ db, changes }, input),
+    pruneEvents: (input) => pruneEvents(db, input),
+    close: async () => {
+      changes.close();
+      await db.destroy();
+    },
   };
 }

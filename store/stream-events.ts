@@ -9,6 +9,7 @@ import type { AgentId, ChatId, ExecutionKey, Handle, MessageId, ToolCallId } fro
 import type { TurnEnd } from '../contract/turn.ts';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
+import { pruneWhenDue } from './stream-retention.ts';
 
 export interface TurnError {
   readonly code: string;
@@ -32,6 +33,11 @@ export interface CallSnapshot {
   readonly exitCode?: number;
 }
 
+/** With what was asked, as the model gave it; told once, with the message. */
+export interface AskedCall extends CallSnapshot {
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
 export type StreamEventBody =
   | { readonly type: 'status'; readonly state: 'idle' | 'running'; readonly turn?: number; readonly error?: TurnError }
   | { readonly type: 'turn'; readonly turn: number; readonly state: 'active' | TurnEnd; readonly error?: TurnError }
@@ -51,7 +57,7 @@ export type StreamEventBody =
       readonly turn: number;
       readonly step: number;
       readonly text: string;
-      readonly calls: readonly CallSnapshot[];
+      readonly calls: readonly AskedCall[];
     }
   /** Text that the model is still writing. */
   | {
@@ -107,6 +113,7 @@ export async function appendEvents(
       .values({ chat_id: chatId, seq: first + index, type, part_of, payload: JSON.stringify(payload), at })
       .execute();
   }
+  await pruneWhenDue(trx, chatId, { first, last });
 }
 
 export async function dropParts(
