@@ -11,6 +11,7 @@ import { createSqliteDialect } from '../../../../store/sqlite/dialect.ts';
 import { createStore } from '../../../../store/store.ts';
 import type { Store } from '../../../../store/store.ts';
 import { ChatWatcher } from '../../../fixtures/chat-watcher.ts';
+import { waitUntil } from '../../../fixtures/wait-until.ts';
 import { AGENT, CHAT, beginTestStep, makeTemporaryFolder, openTestStore } from '../chat-fixture.ts';
 
 /** Another connection to a file that a store has made, whose queries tell how much they read. */
@@ -81,4 +82,18 @@ test('H03: what is older than the newest ten thousand events goes by itself', as
   await late.until('it is live', () => late.types.includes('live'));
   expect(late.resets).toEqual(['cursor_too_old']);
   expect([...late.messages.values()]).toEqual(['hello', 'message 1']);
+});
+
+test('I12: a commit of another connection is hinted at, and nothing else is', async () => {
+  const { store, path } = await openChat(1);
+  let hints = 0;
+  using _ = sqliteChangeHints(path)(() => (hints += 1));
+  await waitUntil('the first look was taken', () => hints > 0);
+  const before = hints;
+  await store.enqueueUserMessage({ chatId: CHAT, clientMessageId: 'm2', text: 'x' });
+  await waitUntil('the commit is hinted at', () => hints > before);
+  const after = hints;
+  await store.readEvents({ chatId: CHAT, after: 0, limit: 10 });
+  await store.findChat(CHAT);
+  expect(hints).toBe(after);
 });
