@@ -12,6 +12,7 @@ import { wordOf } from './execute/agent-word.ts';
 import { buildEndedOutcome, buildOutcome, readExit } from './execute/build-outcome.ts';
 import { VIEW } from './execute/endings.ts';
 import { applicationFailure } from './failure.ts';
+import { faultPoint } from './fault-points.ts';
 import { fenceSending } from './signal-process.ts';
 
 /** Past TERM and grace: KILL, and the end of what it hit. Also how long the output of an ended command may settle. */
@@ -27,6 +28,7 @@ const LATE_OUTPUT = { notes: ['its output could not be read in time; process_out
  */
 export async function cancelCall(client: AgentClient, input: CancelCallInput): Promise<CancelCallResult> {
   const { chatId, key, nonce, target, mode, sending, graceMs = KILL_GRACE_MS_DEFAULT } = input;
+  faultPoint('cancel-before-send');
   if (sending !== undefined) {
     return { outcome: await fenceSending(client, { chatId, key, nonce, target, request: sending }) };
   }
@@ -35,6 +37,7 @@ export async function cancelCall(client: AgentClient, input: CancelCallInput): P
   try {
     const answer = await client.cancel({ target, chatId, key, nonce, mode, graceMs, waitMs }, { signal });
     const output = await readOutput(client, input, answer, signal);
+    faultPoint('cancel-before-report');
     return { outcome: outcomeOf(answer, output) };
   } catch (error) {
     const word = error instanceof AgentError ? wordOf(error, target) : undefined;

@@ -5,6 +5,7 @@ import { targetOf } from '../agent-client/read-answer.ts';
 import type { AgentDescription, DescribeAgentInput } from '../contract/activity-interfaces.ts';
 import { FAILURES } from '../contract/failures.ts';
 import { applicationFailure } from './failure.ts';
+import { faultPoint } from './fault-points.ts';
 
 /** Where a call would be dispatched to right now. Fails, retryable while the agent may come back, when that isn't known. */
 export async function describeAgent(client: AgentClient, input: DescribeAgentInput): Promise<AgentDescription> {
@@ -19,6 +20,7 @@ export async function describeAgent(client: AgentClient, input: DescribeAgentInp
     const message = `agent ${agentId} is not here any more: agent ${info.agentId} answers at its address.`;
     throw applicationFailure('agent_unreachable', message);
   }
+  faultPoint('describe-before-report');
   return {
     target: targetOf(info),
     incarnation: info.incarnation,

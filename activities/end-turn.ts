@@ -10,6 +10,7 @@ export function endTurnWith(
 ): (input: EndTurnInput) => Promise<EndTurnResult> {
   return async (input) =>
     withActivityFailures(async () => {
+      faultPoint('end-before-store');
       const { state } = await store.endTurn(input);
       faultPoint('end-before-report');
       return { isNoticeWanted: sendsNotices && state !== 'interrupted' };

@@ -91,6 +91,7 @@ function requireAwake(sleepWatch: SleepWatch, heartbeatTimeoutMs: number): void 
 }
 
 async function run(attempt: Attempt): Promise<CallOutcome> {
+  faultPoint('execute-before-start');
   // Only an answer of this journal to this key makes the key one that must exist; a beat before it proves nothing.
   const dispatched = await dispatch(attempt, attempt.handle !== undefined);
   if (dispatched.kind === 'ended') return dispatched.outcome;

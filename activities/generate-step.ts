@@ -57,6 +57,7 @@ async function generateStep(dependencies: Dependencies, input: GenerateStepInput
     attemptScheduledMs: info.currentAttemptScheduledTimestampMs,
   });
   if (begun.state === 'committed') return begun.result;
+  faultPoint('generate-begun');
   const generated = await withRetryNoted(store, begun.attempt, () => askModel(dependencies, input, begun.attempt));
   const target = freshTarget(input, ageMs());
   faultPoint('generate-before-commit');

@@ -2,6 +2,7 @@
 import type { CallOutcome } from '../../contract/calls.ts';
 import type { StartAnswer } from '../../contract/wire/start.ts';
 import { ask } from './attempt.ts';
+import { faultPoint } from '../fault-points.ts';
 import type { Attempt } from './attempt.ts';
 import { endByWord, endUnknown } from './endings.ts';
 import { settleByFence } from './settle-by-fence.ts';
@@ -73,6 +74,7 @@ async function taken(attempt: Attempt, answer: StartAnswer): Promise<Dispatched>
   if (answer.outcome === 'absent') {
     return ended(await endUnknown(attempt, 'absent', 'The journal that had taken the call does not know it any more.'));
   }
+  faultPoint('execute-after-start');
   attempt.handle = answer.handle;
   const deadlineMs = attempt.clock.wallMs() - answer.ageMs + budgetMsOf(attempt);
   attempt.pulse.tell({

@@ -1,32 +1,32 @@
 /** `npm run crash-matrix [-- --quick --seed N --json]`: see USAGE. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { format } from 'prettier';
-import { summarize, tableOf, toDocument, toText } from './report.ts';
-import { Sweep } from './sweep.ts';
+import type { Half, HalfRequest } from './half.ts';
 
 const USAGE = `Usage: npm run crash-matrix -- [options]
 
-Kills daemon, keeper, reader, both and "the machine" at every named point, restarts, and checks that no key ran twice.
-Writes docs/crash-matrix.md. The exit code is 1 when an invariant was violated, and when the
-run could not be done: then the last line says "brokenOff" and why, and no document is written.
+The agent's half kills daemon, keeper, reader, both and "the machine" at every named point and restarts; the Temporal
+half kills, stops and freezes workers, agent and server under running turns, and cuts their lines. Both check that no
+key ran twice. Writes docs/crash-matrix.md and docs/fault-matrix.md. The last line is JSON, the Temporal half's in its
+member "temporal". The exit code is 1 when an invariant was violated, or when a round could not be done.
 
-  --quick      some minutes: every point several times, at least 200 kills (default: ten times each, 200 random ones)
-  --short      under a minute: every point at least once; writes no document
+  --quick      some minutes: every point several times, at least 200 and 50 kills (default: more of all)
+  --short      a minute or two: every point at least once; writes no document
   --seed N     repeats the choices of a run
-  --only A,B   rounds of these names only, as the progress lines name them; writes no document
+  --only A,B   "agent" or "temporal": that half; else rounds of these names, as the progress lines name them (those of
+               the Temporal half begin with "temporal/"); rounds write no document
+  --minutes N  the Temporal half goes on for so long
   --json       observations and violations as JSON lines
 `;
 
 /** Seeds are short enough to type. */
 const SEEDS = 1_000_000;
-const DOCUMENT = join(import.meta.dirname, '../../docs/crash-matrix.md');
+const TEMPORAL_ROUND = 'temporal/';
 
 const values = readFlags();
 
 if (values.help) process.stdout.write(USAGE);
-else process.exitCode = await main();
+// Ended here: what was interrupted or went wrong may have left a connection open.
+else process.exit(await main());
 
 function readFlags() {
   try {
@@ -36,6 +36,7 @@ function readFlags() {
         short: { type: 'boolean', default: false },
         seed: { type: 'string' },
         only: { type: 'string' },
+        minutes: { type: 'string' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -48,66 +49,63 @@ function readFlags() {
 
 async function main(): Promise<number> {
   const seed = values.seed === undefined ? Math.floor(Math.random() * SEEDS) : Number(values.seed);
-  if (!Number.isSafeInteger(seed) || seed < 0) {
-    process.stderr.write(`crash-matrix: --seed wants a whole number, not "${values.seed}"\n`);
-    return 2;
-  }
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
+  if (!Number.isSafeInteger(seed) || seed < 0) return refuse(`--seed wants a whole number, not "${values.seed}"`);
+  if (minutes !== undefined && !(minutes > 0)) return refuse(`--minutes wants a number, not "${values.minutes}"`);
   const size = values.short ? 'short' : values.quick ? 'quick' : 'full';
-  const began = performance.now();
-  const sweep = new Sweep({
-    size,
-    seed,
-    only: values.only?.split(','),
-    onProgress: (line) => process.stderr.write(`${line}\n`),
-  });
   process.stderr.write(`crash matrix, ${size}, seed ${seed}\n`);
+  const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
+  const halves = await openHalves({ size, seed, minutes, isJson: values.json, onProgress });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      sweep.dispose();
-      printBrokenOff(sweep, `ended by ${signal}`);
+      for (const half of halves) half.dispose();
+      print(halves);
       process.exit(130);
     });
   }
-  try {
-    await sweep.run();
-    const { missedPoints } = sweep.tally;
-    if (values.only === undefined && missedPoints.length > 0)
-      throw new Error(`nobody died at ${missedPoints.join(', ')}: this run proves nothing about them`);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`crash-matrix: ${reason}\n`);
-    printBrokenOff(sweep, reason);
-    return 1;
+  let isWhole = true;
+  for (const half of halves) {
+    try {
+      await half.run();
+    } catch (error) {
+      // What could not be done proves nothing, also where the other half is green.
+      isWhole = false;
+      process.stderr.write(`crash-matrix: ${error instanceof Error ? error.message : String(error)}\n`);
+    }
   }
-  if (size !== 'short' && values.only === undefined) {
-    const command = `npm run crash-matrix --${values.quick ? ' --quick' : ''} --seed ${seed}`;
-    const seconds = Math.round((performance.now() - began) / 1000);
-    const text = toDocument(sweep.tally, { command, seed, seconds, keys: sweep.keyCount });
-    writeFileSync(DOCUMENT, await format(text, { parser: 'markdown', printWidth: 120 }));
+  print(halves);
+  return isWhole && halves.every((half) => half.violations() === 0) ? 0 : 1;
+}
+
+/** The Temporal half is loaded only where it is wanted: it brings the SDK along. */
+async function openHalves(request: Omit<HalfRequest, 'rounds'>): Promise<Half[]> {
+  const words = values.only?.split(',');
+  const isWanted = (half: string): boolean => words === undefined || words.includes(half);
+  const rounds = words?.filter((word) => word !== 'agent' && word !== 'temporal') ?? [];
+  const temporal = rounds
+    .filter((word) => word.startsWith(TEMPORAL_ROUND))
+    .map((word) => word.slice(TEMPORAL_ROUND.length));
+  const agent = rounds.filter((word) => !word.startsWith(TEMPORAL_ROUND));
+  const halves: Half[] = [];
+  if (isWanted('agent') || agent.length > 0) {
+    const { openAgentHalf } = await import('./agent-half.ts');
+    halves.push(openAgentHalf({ ...request, rounds: isWanted('agent') ? undefined : agent }));
   }
-  print(sweep);
-  return sweep.tally.violations.length === 0 ? 0 : 1;
+  if (isWanted('temporal') || temporal.length > 0) {
+    const { openTemporalHalf } = await import('../fault-matrix/temporal-half.ts');
+    halves.push(openTemporalHalf({ ...request, rounds: isWanted('temporal') ? undefined : temporal }));
+  }
+  return halves;
 }
 
-/** What was seen, then the violations, then the summary as the last line. */
-function print(sweep: Sweep): void {
-  printSeen(sweep);
-  process.stdout.write(`${JSON.stringify(summarize(sweep.tally, sweep.keyCount))}\n`);
+/** What was seen so far, then the violations, then the summary as the last line. */
+function print(halves: readonly Half[]): void {
+  const lines = halves.flatMap((half) => half.lines());
+  const summary = Object.assign({}, ...halves.map((half) => half.summary())) as object;
+  process.stdout.write(`${[...lines, JSON.stringify(summary)].join('\n')}\n`);
 }
 
-/** No summary: "violations":0 of a run that was not done would be read as success. Those that were found do count. */
-function printBrokenOff(sweep: Sweep, reason: string): void {
-  printSeen(sweep);
-  const { kills, violations } = sweep.tally;
-  const found = violations.length > 0 ? { violations: violations.length } : {};
-  process.stdout.write(`${JSON.stringify({ brokenOff: reason, kills, keys: sweep.keyCount, ...found })}\n`);
-}
-
-function printSeen({ tally }: Sweep): void {
-  const lines = values.json
-    ? [...tally.observations, ...tally.violations.map((violation) => ({ violation }))].map((line) =>
-        JSON.stringify(line),
-      )
-    : [toText(tableOf(tally.observations)), ...tally.violations.map((violation) => `VIOLATION ${violation}`)];
-  process.stdout.write(`${lines.join('\n')}\n`);
+function refuse(reason: string): number {
+  process.stderr.write(`crash-matrix: ${reason}\n`);
+  return 2;
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
 
 /** `bad-gateway`: answers 502 in place of the agent's answer · `cut`: closes the connection · `hold`: never answers. */
 export type AnswerFault = 'bad-gateway' | 'cut' | 'hold';
@@ -39,13 +38,14 @@ export class FaultProxy {
     const proxy = new FaultProxy(socket, agentSocket);
     proxy.#server.listen(socket);
     await once(proxy.#server, 'listening');
-    onTestFinished(async () => {
-      const closed = once(proxy.#server, 'close');
-      proxy.#server.close();
-      proxy.#server.closeAllConnections();
-      await closed;
-    });
     return proxy;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
   }
 
   /** Exchanges of one verb, with one key where it is given. */
