@@ -1,5 +1,4 @@
 /** All that is known of a turn afterwards, from five witnesses: run log, store, stream, history, journal. */
-import type { CallOutcome } from '../../contract/calls.ts';
 import { findFailureCode } from '../../contract/failures.ts';
 import type { ConversationMessage } from '../../contract/messages.ts';
 import type { StoredCall } from '../../store/call-row.ts';
@@ -78,5 +77,3 @@ export function saysNothingRan({ evidence, status }: Pick<StoredCall, 'evidence'
   const codes: readonly string[] = ['void', 'fenced', 'spawn_failed', 'not_dispatched', 'invalid_arguments'];
   return status === 'no_effect' || (status === 'canceled' && codes.includes(evidence?.code ?? ''));
 }
-
-export type RecordedOutcome = Pick<CallOutcome, 'status' | 'text'>;

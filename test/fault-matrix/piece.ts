@@ -7,7 +7,8 @@ import { waitUntil } from '../fixtures/wait-until.ts';
 /** A worker loads the SDK's native part, which takes seconds on a busy machine. */
 const READY_MS_MAX = 90_000;
 const END_MS_MAX = 30_000;
-const LOG_CHARACTERS_MAX = 20_000;
+/** Of what it said last; a stack is longer than what says why. */
+const LOG_CHARACTERS_MAX = 3000;
 
 export interface PieceRequest {
   readonly name: string;
@@ -20,12 +21,13 @@ export class Piece {
   readonly name: string;
   readonly #child: ChildProcess;
   #log = '';
+  #isReady = false;
 
   private constructor(name: string, child: ChildProcess) {
     this.name = name;
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (text: Buffer) => (this.#log = (this.#log + text.toString()).slice(-LOG_CHARACTERS_MAX)));
+      stream?.on('data', (text: Buffer) => this.#hear(text.toString()));
     }
   }
 
@@ -42,7 +44,7 @@ export class Piece {
 
   /** False when it ended before it was ready. */
   async becomesReady(): Promise<boolean> {
-    await waitUntil(`the ${this.name} is ready`, () => /\bready\b/.test(this.#log) || this.hasEnded, {
+    await waitUntil(`the ${this.name} is ready`, () => this.#isReady || this.hasEnded, {
       deadlineMs: READY_MS_MAX,
       describe: () => this.log,
     });
@@ -68,6 +70,11 @@ export class Piece {
 
   onEnd(listener: () => void): void {
     this.#child.once('exit', listener);
+  }
+
+  #hear(text: string): void {
+    this.#log = (this.#log + text).slice(-LOG_CHARACTERS_MAX);
+    this.#isReady ||= /\bready\b/.test(this.#log);
   }
 
   /** False when it had ended by itself. */

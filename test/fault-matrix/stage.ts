@@ -139,8 +139,8 @@ export class Stage {
     for (const slot of slots) slot.isHeld = true;
     // One that just comes back can't be signalled before it is there.
     await this.#areUp(slots);
-    const signalled = slots.filter(({ piece }) => piece?.signal(signal) === true);
-    await Promise.all(signalled.map(({ piece }) => piece?.ended()));
+    const signalled = this.pieces(kind).filter((piece) => piece.signal(signal));
+    await Promise.all(signalled.map((piece) => piece.ended()));
     // Not a wait for anything: how long nobody is there is the seed's choice.
     await delay(downMs);
     for (const slot of slots) slot.isHeld = false;

@@ -5,7 +5,8 @@ import { waitUntil } from '../../fixtures/wait-until.ts';
 import type { PlanKind } from '../plans.ts';
 import { backgroundPlan, signalPlan } from '../plans.ts';
 import type { Chat } from '../chat.ts';
-import { lookAt, openChat, underTurns } from './fault-round.ts';
+import type { FaultName } from '../faults.ts';
+import { lookAt, makeFault, openChat, underTurns } from './fault-round.ts';
 import type { FaultRound, FaultRoundPlan } from './fault-round.ts';
 import { TRUTH_POINTS } from './settles.ts';
 
@@ -14,19 +15,19 @@ const REACHED_MS_MAX = 150_000;
 
 const POINTS = (Object.keys(FAULT_POINTS) as FaultPoint[]).filter((point) => !TRUTH_POINTS.includes(point));
 
-export const atPoints: FaultRoundPlan = { name: 'points', run: (round) => dieAt(round, POINTS, KINDS) };
+/** Meanwhile these faults are made, one after another. */
+export function atPoints(faults: readonly FaultName[] = []): FaultRoundPlan {
+  return { name: 'points', run: (round) => dieAt(round, POINTS, faults) };
+}
 
 /** The turns go on until somebody has died at each of the points. */
-export async function dieAt(
-  round: FaultRound,
-  points: readonly FaultPoint[],
-  kinds: readonly PlanKind[],
-): Promise<void> {
+async function dieAt(round: FaultRound, points: readonly FaultPoint[], faults: readonly FaultName[]): Promise<void> {
   const { stage, tally } = round;
   stage.arms.arm(points);
   const signalled = points.includes('signal-before-report') ? signalOnce(round) : Promise.resolve();
   try {
-    await underTurns(round, kinds, async () => {
+    await underTurns(round, KINDS, async () => {
+      for (const fault of faults) await makeFault(round, fault);
       await waitUntil('somebody has died at each armed point', () => stage.arms.waiting().length === 0, {
         deadlineMs: REACHED_MS_MAX,
         describe: () => ({ waiting: stage.arms.waiting() }),

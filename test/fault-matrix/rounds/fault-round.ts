@@ -4,6 +4,8 @@ import type { SeededRandom } from '../../crash-matrix/seeded-random.ts';
 import { Chat } from '../chat.ts';
 import type { StartedTurn } from '../chat.ts';
 import { gather } from '../evidence.ts';
+import { FAULTS } from '../faults.ts';
+import type { FaultName } from '../faults.ts';
 import type { FaultTally } from '../fault-tally.ts';
 import { LAST_PLAN, PLANS } from '../plans.ts';
 import type { PlanKind } from '../plans.ts';
@@ -35,15 +37,15 @@ export async function underTurns(
   faults: () => Promise<void>,
 ): Promise<void> {
   const chats = await Promise.all(kinds.map(() => openChat(round)));
-  let isOver = false;
+  const made = { isOver: false };
   const running = chats.map(async (chat, index) => {
-    for (let turns = 0; turns === 0 || !isOver; turns++) {
+    for (let turns = 0; turns === 0 || !made.isOver; turns++) {
       const kind = kinds[(index + turns) % kinds.length] ?? 'plain';
       const { wedged } = await chat.run(PLANS[kind](chat.context));
       if (wedged !== undefined) return;
     }
   });
-  const [fault, ...ends] = await Promise.allSettled([faults().finally(() => (isOver = true)), ...running]);
+  const [fault, ...ends] = await Promise.allSettled([faults().finally(() => (made.isOver = true)), ...running]);
   for (const end of [fault, ...ends]) if (end?.status === 'rejected') throw end.reason;
   await lookAt(round, chats);
 }
@@ -60,4 +62,8 @@ async function lastTurn(chat: Chat): Promise<readonly StartedTurn[]> {
   // A chat that is wedged can't take another.
   if (chat.turns.every(({ wedged }) => wedged === undefined)) await chat.run(LAST_PLAN);
   return chat.turns;
+}
+
+export async function makeFault({ stage, tally, random }: FaultRound, fault: FaultName): Promise<void> {
+  tally.done(fault, await FAULTS[fault](stage, random));
 }

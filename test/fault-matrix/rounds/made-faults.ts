@@ -1,10 +1,9 @@
 /** Signals to processes and faults on lines, at moments of the seed's choice, with turns of many kinds under way. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { FAULTS } from '../faults.ts';
 import type { FaultName } from '../faults.ts';
 import type { PlanKind } from '../plans.ts';
-import { underTurns } from './fault-round.ts';
-import type { FaultRound, FaultRoundPlan } from './fault-round.ts';
+import { makeFault, underTurns } from './fault-round.ts';
+import type { FaultRoundPlan } from './fault-round.ts';
 
 const KINDS: readonly PlanKind[] = ['plain', 'long', 'interrupted', 'slow', 'hurried', 'plain', 'held', 'terminated'];
 /** Between two faults: some meet turns that have just come through the one before, some those that haven't. */
@@ -18,7 +17,7 @@ export function faultsInTurn(name: string, faults: readonly FaultName[]): FaultR
       underTurns(round, KINDS, async () => {
         for (const fault of faults) {
           await delay(round.random.between(0, PAUSE_MS_MAX));
-          await make(round, fault);
+          await makeFault(round, fault);
         }
       }),
   };
@@ -35,12 +34,8 @@ export function faultsAtOnce(name: string, pairs: number, choices: readonly Faul
           const first = round.random.pick(choices);
           const [kind] = first.split('/');
           const second = round.random.pick(choices.filter((choice) => !choice.startsWith(`${kind}/`)));
-          await Promise.all([make(round, first), make(round, second)]);
+          await Promise.all([makeFault(round, first), makeFault(round, second)]);
         }
       }),
   };
-}
-
-async function make({ stage, tally, random }: FaultRound, fault: FaultName): Promise<void> {
-  tally.done(fault, await FAULTS[fault](stage, random));
 }
