@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
-import { writesDocument } from './half.ts';
+import { foundSoFar, requireAllPoints, writesDocument } from './half.ts';
 import type { Half, HalfRequest } from './half.ts';
 import { summarize, tableOf, toDocument, toText } from './report.ts';
 import { Sweep } from './sweep.ts';
@@ -16,6 +16,7 @@ export function openAgentHalf(request: HalfRequest): Half {
     async run() {
       const began = performance.now();
       await sweep.run();
+      requireAllPoints(request, tally.missedPoints);
       if (!writesDocument(request)) return;
       const command = `npm run crash-matrix --${size === 'quick' ? ' --quick' : ''} --seed ${seed}`;
       const seconds = Math.round((performance.now() - began) / 1000);
@@ -30,5 +31,11 @@ export function openAgentHalf(request: HalfRequest): Half {
       return [...tally.observations, ...violations].map((line) => JSON.stringify(line));
     },
     summary: () => summarize(tally, sweep.keyCount),
+    brokenOff: (reason) => ({
+      brokenOff: reason,
+      kills: tally.kills,
+      keys: sweep.keyCount,
+      ...foundSoFar(tally.violations.length),
+    }),
   };
 }

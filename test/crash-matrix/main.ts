@@ -7,7 +7,8 @@ const USAGE = `Usage: npm run crash-matrix -- [options]
 The agent's half kills daemon, keeper, reader, both and "the machine" at every named point and restarts; the Temporal
 half kills, stops and freezes workers, agent and server under running turns, and cuts their lines. Both check that no
 key ran twice. Writes docs/crash-matrix.md and docs/fault-matrix.md. The last line is JSON, the Temporal half's in its
-member "temporal". The exit code is 1 when an invariant was violated, or when a round could not be done.
+member "temporal". The exit code is 1 when an invariant was violated, and when a half could not be done: then it says
+"brokenOff" and why in place of its summary, and writes no document.
 
   --quick      some minutes: every point several times, at least 200 and 50 kills (default: more of all)
   --short      a minute or two: every point at least once; writes no document
@@ -56,25 +57,30 @@ async function main(): Promise<number> {
   process.stderr.write(`crash matrix, ${size}, seed ${seed}\n`);
   const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
   const halves = await openHalves({ size, seed, minutes, isJson: values.json, onProgress });
+  const reasons = new Map<Half, string>();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      for (const half of halves) half.dispose();
-      print(halves);
+      for (const half of halves) {
+        half.dispose();
+        if (!done.has(half)) reasons.set(half, `ended by ${signal}`);
+      }
+      print(halves, reasons);
       process.exit(130);
     });
   }
-  let isWhole = true;
+  const done = new Set<Half>();
   for (const half of halves) {
     try {
       await half.run();
     } catch (error) {
       // What could not be done proves nothing, also where the other half is green.
-      isWhole = false;
-      process.stderr.write(`crash-matrix: ${error instanceof Error ? error.message : String(error)}\n`);
+      reasons.set(half, error instanceof Error ? error.message : String(error));
+      process.stderr.write(`crash-matrix: ${reasons.get(half)}\n`);
     }
+    done.add(half);
   }
-  print(halves);
-  return isWhole && halves.every((half) => half.violations() === 0) ? 0 : 1;
+  print(halves, reasons);
+  return reasons.size === 0 && halves.every((half) => half.violations() === 0) ? 0 : 1;
 }
 
 /** The Temporal half is loaded only where it is wanted: it brings the SDK along. */
@@ -98,11 +104,17 @@ async function openHalves(request: Omit<HalfRequest, 'rounds'>): Promise<Half[]>
   return halves;
 }
 
-/** What was seen so far, then the violations, then the summary as the last line. */
-function print(halves: readonly Half[]): void {
+/**
+ * What was seen, then the violations, then the summary as the last line. None of what was broken off: "violations":0 of
+ * a run that was not done would be read as success.
+ */
+function print(halves: readonly Half[], reasons: ReadonlyMap<Half, string>): void {
   const lines = halves.flatMap((half) => half.lines());
-  const summary = Object.assign({}, ...halves.map((half) => half.summary())) as object;
-  process.stdout.write(`${[...lines, JSON.stringify(summary)].join('\n')}\n`);
+  const members = halves.map((half) => {
+    const reason = reasons.get(half);
+    return reason === undefined ? half.summary() : half.brokenOff(reason);
+  });
+  process.stdout.write(`${[...lines, JSON.stringify(Object.assign({}, ...members))].join('\n')}\n`);
 }
 
 function refuse(reason: string): number {

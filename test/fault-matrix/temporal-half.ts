@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
-import { writesDocument } from '../crash-matrix/half.ts';
+import { foundSoFar, requireAllPoints, writesDocument } from '../crash-matrix/half.ts';
 import type { Half, HalfRequest } from '../crash-matrix/half.ts';
 import { endsOf, summarizeFaults, toFaultDocument } from './fault-report.ts';
 import { FaultSweep } from './fault-sweep.ts';
@@ -16,6 +16,7 @@ export function openTemporalHalf(request: HalfRequest): Half {
     async run() {
       const began = performance.now();
       await sweep.run();
+      requireAllPoints(request, tally.missedPoints);
       if (!writesDocument(request)) return;
       const amount = size === 'quick' ? ' --quick' : '';
       const time = minutes === undefined ? '' : ` --minutes ${minutes}`;
@@ -36,5 +37,9 @@ export function openTemporalHalf(request: HalfRequest): Half {
       return [...ends, ...violations].map((line) => JSON.stringify(line));
     },
     summary: () => ({ temporal: summarizeFaults(tally) }),
+    brokenOff(reason) {
+      const { kills, turns, violations } = tally;
+      return { temporal: { brokenOff: reason, kills, turns, ...foundSoFar(violations.length) } };
+    },
   };
 }
