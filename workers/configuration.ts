@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { parseWebhookSecrets } from '../activities/notices/webhook-secrets.ts';
 import { parseAgentAddress } from '../agent-client/agent-address.ts';
+import { BUILD_ID, BUILD_ID_WORDS, DEPLOYMENT_NAME, DEPLOYMENT_NAME_WORDS } from '../contract/deployment.ts';
+import { CodedError } from '../contract/failures.ts';
 import { SWEEP_SECONDS_DEFAULT } from '../contract/limits.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
 import { readSettings } from './settings.ts';
@@ -24,6 +26,10 @@ const wholeNumber = (fallback: number) =>
     .regex(/^[1-9][0-9]{0,8}$/, 'must be a positive whole number')
     .transform(Number)
     .default(fallback);
+
+/** Either goes into a query and into `name:build`, so neither holds a quote or what the server splits them at. */
+const deploymentName = z.string().regex(DEPLOYMENT_NAME, `must be ${DEPLOYMENT_NAME_WORDS}`);
+const buildId = z.string().regex(BUILD_ID, `must be ${BUILD_ID_WORDS}`);
 
 const temporalSettings = {
   /** Where Temporal is; without it TEMPORAL_* and the SDK's configuration file say so (`tools/temporal`). */
@@ -67,8 +73,12 @@ const turnSettings = {
   ),
   /** Made ahead by `bundleWorkflowCode`; without it the worker bundles at start-up, which takes seconds. */
   workflowBundle: setting('workflow-bundle', 'LATCHKEY_WORKFLOW_BUNDLE', text('must not be empty').optional()),
+  /** The deployment that this worker belongs to, and its build within it; without both it is unversioned. */
+  deployment: setting('deployment', 'LATCHKEY_DEPLOYMENT', deploymentName.optional()),
+  buildId: setting('build-id', 'LATCHKEY_BUILD_ID', buildId.optional()),
 };
 
+export type TurnWorkerConfiguration = ReturnType<typeof readTurnWorkerConfiguration>;
 export type ExecuteWorkerConfiguration = ReturnType<typeof readExecuteWorkerConfiguration>;
 
 /** Throws one `configuration` error naming the setting at fault. The agent's token never comes by a flag: `ps` shows those. */
@@ -79,10 +89,21 @@ export function readExecuteWorkerConfiguration(sources: SettingSources) {
 
 /** Throws one `configuration` error naming the setting at fault. The webhook's secret never comes by a flag either. */
 export function readTurnWorkerConfiguration(sources: SettingSources) {
-  const { webhookUrl: url, ...settings } = readSettings(turnSettings, sources);
-  if (url === undefined) return settings;
+  const { webhookUrl: url, deployment, buildId: build, ...settings } = readSettings(turnSettings, sources);
   const secrets = sources.env['LATCHKEY_WEBHOOK_SECRET'] ?? '';
-  return { ...settings, webhook: { url, secrets: parseWebhookSecrets(secrets) } };
+  return {
+    ...settings,
+    ...versionOf(deployment, build),
+    ...(url !== undefined && { webhook: { url, secrets: parseWebhookSecrets(secrets) } }),
+  };
+}
+
+function versionOf(deploymentName: string | undefined, build: string | undefined) {
+  if (deploymentName === undefined && build === undefined) return {};
+  if (deploymentName !== undefined && build !== undefined) return { version: { deploymentName, buildId: build } };
+  const { variable, flag } = deploymentName === undefined ? turnSettings.deployment : turnSettings.buildId;
+  const reason = 'a versioned worker has a deployment and a build id: give both, or neither';
+  throw new CodedError('configuration', `${variable} (or --${flag}) is not set: ${reason}.`, variable);
 }
 
 function setting<Value>(flag: string, variable: string, schema: z.ZodType<Value>): Setting<Value> {

@@ -1,12 +1,15 @@
 /** The turn worker: `node workers/turn-worker.ts --store sqlite:/path`. Workflows and the turn's activities; owns nothing. */
+import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { resolveModel } from '../activities/model/resolve-model.ts';
 import { createTurnActivities } from '../activities/turn-activities.ts';
+import { VERSIONED_WORKER_FLAG } from '../contract/deployment.ts';
 import { openStore } from '../store/open-store.ts';
 import { connectWorker, loadConnection } from '../tools/temporal/connection.ts';
 import { readTurnWorkerConfiguration } from './configuration.ts';
+import type { TurnWorkerConfiguration } from './configuration.ts';
 import { ensureSweepSchedule } from './ensure-sweep-schedule.ts';
 import { runProgram } from './run-program.ts';
 import { createWorkerGroup } from './worker-group.ts';
@@ -17,7 +20,7 @@ const STICKY_TIMEOUT_MS = 1000;
 
 async function turnWorker(stopping: AbortSignal): Promise<void> {
   const configuration = readTurnWorkerConfiguration({ env: process.env, args: process.argv.slice(2) });
-  const { temporalAddress, temporalNamespace, turnQueue, storeUrl, workflowBundle, sweepSeconds } = configuration;
+  const { temporalAddress, temporalNamespace, turnQueue, storeUrl, sweepSeconds, version } = configuration;
   const request = {
     ...(temporalAddress !== undefined && { address: temporalAddress }),
     ...(temporalNamespace !== undefined && { namespace: temporalNamespace }),
@@ -37,19 +40,36 @@ async function turnWorker(stopping: AbortSignal): Promise<void> {
       ...('webhook' in configuration && { webhook: configuration.webhook }),
     }),
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
-    ...(workflowBundle === undefined
-      ? { workflowsPath: workflowsPath() }
-      : { workflowBundle: { codePath: workflowBundle } }),
+    ...(await workflowsOf(configuration)),
   });
   stopping.throwIfAborted();
   const report = (line: string) => void process.stderr.write(`turn worker: ${line}\n`);
   await ensureSweepSchedule(connection, { namespace, turnQueue, everySeconds: sweepSeconds, report });
   const group = createWorkerGroup(stopping);
   group.add(worker);
-  process.stdout.write(`ready: turn queue ${turnQueue}\n`);
+  const build = version === undefined ? '' : `, build ${version.buildId} of ${version.deploymentName}`;
+  process.stdout.write(`ready: turn queue ${turnQueue}${build}\n`);
   await group.ended;
   await connection.close();
   await store.close();
+}
+
+/** A versioned worker tells its workflows so: an unversioned one's may not say how they are versioned. */
+async function workflowsOf({ version, workflowBundle }: TurnWorkerConfiguration) {
+  if (version === undefined) {
+    return workflowBundle === undefined
+      ? { workflowsPath: workflowsPath() }
+      : { workflowBundle: { codePath: workflowBundle } };
+  }
+  const code =
+    workflowBundle === undefined
+      ? (await bundleWorkflowCode({ workflowsPath: workflowsPath(), logger: new DefaultLogger('WARN') })).code
+      : readFileSync(workflowBundle, 'utf8');
+  return {
+    workflowBundle: { code: `globalThis.${VERSIONED_WORKER_FLAG}=true;${code}` },
+    // The behaviour of a workflow that says none, such as those of a build before there were any.
+    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' } as const,
+  };
 }
 
 /** Beside this file: `.ts` in a checkout, `.js` in what is shipped. */
