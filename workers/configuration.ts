@@ -28,8 +28,8 @@ const wholeNumber = (fallback: number) =>
     .default(fallback);
 
 /** Either goes into a query and into `name:build`, so neither holds a quote or what the server splits them at. */
-const deploymentName = z.string().regex(DEPLOYMENT_NAME, `must be ${DEPLOYMENT_NAME_WORDS}`);
-const buildId = z.string().regex(BUILD_ID, `must be ${BUILD_ID_WORDS}`);
+const deploymentText = z.string().regex(DEPLOYMENT_NAME, `must be ${DEPLOYMENT_NAME_WORDS}`);
+const buildText = z.string().regex(BUILD_ID, `must be ${BUILD_ID_WORDS}`);
 
 const temporalSettings = {
   /** Where Temporal is; without it TEMPORAL_* and the SDK's configuration file say so (`tools/temporal`). */
@@ -74,8 +74,8 @@ const turnSettings = {
   /** Made ahead by `bundleWorkflowCode`; without it the worker bundles at start-up, which takes seconds. */
   workflowBundle: setting('workflow-bundle', 'LATCHKEY_WORKFLOW_BUNDLE', text('must not be empty').optional()),
   /** The deployment that this worker belongs to, and its build within it; without both it is unversioned. */
-  deployment: setting('deployment', 'LATCHKEY_DEPLOYMENT', deploymentName.optional()),
-  buildId: setting('build-id', 'LATCHKEY_BUILD_ID', buildId.optional()),
+  deployment: setting('deployment', 'LATCHKEY_DEPLOYMENT', deploymentText.optional()),
+  buildId: setting('build-id', 'LATCHKEY_BUILD_ID', buildText.optional()),
 };
 
 export type TurnWorkerConfiguration = ReturnType<typeof readTurnWorkerConfiguration>;
