@@ -9,13 +9,16 @@ const NAME_CHARACTERS_MAX = 20;
 export function defaultStateFolder(workspace: string, environment: NodeJS.ProcessEnv): string {
   const path = existsSync(workspace) ? realpathSync(workspace) : resolve(workspace);
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 10);
-  // Empty or relative counts as unset (XDG base directory specification).
-  const configured = environment['XDG_STATE_HOME'] ?? '';
-  const base = isAbsolute(configured) ? configured : join(homedir(), '.local', 'state');
   // Cut, since the agent's socket is in there, and the path of a socket has at most 107 bytes.
   const name =
     basename(path)
       .replace(/[^A-Za-z0-9._-]/g, '_')
       .slice(0, NAME_CHARACTERS_MAX) || 'root';
-  return join(base, 'latchkey', 'agents', `${name}-${digest}`);
+  return join(stateHome(environment), 'latchkey', 'agents', `${name}-${digest}`);
+}
+
+export function stateHome(environment: NodeJS.ProcessEnv): string {
+  // Empty or relative counts as unset (XDG base directory specification).
+  const configured = environment['XDG_STATE_HOME'] ?? '';
+  return isAbsolute(configured) ? configured : join(homedir(), '.local', 'state');
 }

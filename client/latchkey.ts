@@ -8,6 +8,7 @@ import { addDoctorCommand } from './commands/doctor.ts';
 import { addExecCommand } from './commands/exec.ts';
 import { addRunCommand } from './commands/run.ts';
 import { describeFailure } from './describe-failure.ts';
+import { readVersion } from './version.ts';
 
 const EXAMPLES = `
 Examples:
@@ -40,6 +41,7 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
   };
   const program = new Command('latchkey')
     .description('Durable chat turns on Temporal whose commands run at most once.')
+    .version(readVersion())
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .showHelpAfterError('(latchkey --help lists the commands)')

@@ -14,8 +14,8 @@ export interface ReachedCalls {
   readonly store: Store;
   readonly client?: Client;
   readonly agentAddress: string;
-  /** Why there is no client. */
-  readonly note?: string;
+  /** Why there is no client, and what to do about it. */
+  readonly absence?: CodedError;
   close(): Promise<void>;
 }
 
@@ -32,8 +32,9 @@ export async function reachCalls(folder: StageFolder, env: NodeJS.ProcessEnv): P
   const store = await openStore(storeUrl);
   const agentAddress = places?.agentAddress ?? settings.agentAddress;
   if (places === undefined) {
-    const note = 'no Temporal server runs for this folder ("latchkey dev" starts it): from the store alone';
-    return { store, agentAddress, note, close: () => store.close() };
+    const why = 'no Temporal server runs for this folder: start it by "latchkey dev", or set TEMPORAL_ADDRESS to one.';
+    const absence = new CodedError('temporal_unreachable', why, 'TEMPORAL_ADDRESS');
+    return { store, agentAddress, absence, close: () => store.close() };
   }
   try {
     const client = await connectTemporal(places);
@@ -44,6 +45,12 @@ export async function reachCalls(folder: StageFolder, env: NodeJS.ProcessEnv): P
     return { store, client, agentAddress, close };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    return { store, agentAddress, note: `${error.message} From the store alone:`, close: () => store.close() };
+    return { store, agentAddress, absence: error, close: () => store.close() };
   }
+}
+
+/** For what can't be done by the store alone. */
+export function requireClient({ client, absence }: ReachedCalls): Client {
+  if (client === undefined) throw absence ?? new CodedError('temporal_unreachable', 'no Temporal server answers.');
+  return client;
 }

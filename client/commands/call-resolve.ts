@@ -6,7 +6,7 @@ import { RESOLVE_CALL_UPDATE, settleWorkflowId, turnWorkflowId } from '../../con
 import type { ResolveCallAnswer, ResolveCallRequest } from '../../contract/operator.ts';
 import { requireCall } from '../calls/find-call.ts';
 import { operatorName } from '../calls/operator-name.ts';
-import { reachCalls } from '../calls/reach-calls.ts';
+import { reachCalls, requireClient } from '../calls/reach-calls.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StoredCall } from '../open-store.ts';
 
@@ -56,10 +56,7 @@ async function resolveCall(key: string, flags: ResolveFlags): Promise<number> {
   const reached = await reachCalls(folder, process.env);
   try {
     const call = await requireCall(folder, reached.store, { key, chat: flags.chat });
-    if (reached.client === undefined) {
-      throw new CodedError('temporal_unreachable', reached.note ?? 'no Temporal server answers.');
-    }
-    const answer = await ask(reached.client, call, request);
+    const answer = await ask(requireClient(reached), call, request);
     const { isOperatorsWord, message } = answer;
     process.stdout.write(flags.json ? `${JSON.stringify(answer)}\n` : `${call.key}: ${message}\n`);
     return isOperatorsWord ? 0 : 1;

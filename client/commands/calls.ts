@@ -64,7 +64,8 @@ async function calls(flags: CallsFlags): Promise<number> {
   const reached = await reachCalls(folder, process.env);
   const screen = new Screen(process.stdout, process.stderr);
   try {
-    if (reached.note !== undefined && !flags.json) screen.line(reached.note);
+    const { absence } = reached;
+    if (absence !== undefined && !flags.json) screen.line(`${absence.message} What follows is from the store alone.`);
     for (;;) {
       const seen = await collect(folder, reached, flags);
       if (flags.json) process.stdout.write(`${JSON.stringify(seen)}\n`);

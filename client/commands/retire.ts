@@ -8,7 +8,9 @@ import type { AgentId } from '../../contract/ids.ts';
 import { RETIRE_AGENT_SIGNAL, SEARCH_ATTRIBUTES, SETTLE_WORKFLOW_TYPE } from '../../contract/names.ts';
 import type { RetireAgent } from '../../contract/settle.ts';
 import { operatorName } from '../calls/operator-name.ts';
-import { reachCalls } from '../calls/reach-calls.ts';
+import { collectCalls } from '../calls/collect-calls.ts';
+import { reachCalls, requireClient } from '../calls/reach-calls.ts';
+import type { ReachedCalls } from '../calls/reach-calls.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 
 interface RetireFlags {
@@ -23,8 +25,9 @@ const LOOK_MS = 500;
 
 const HELP = `
 Its calls become unknown, and nobody asks it again. A call that begins to wait for it later is shown by
-"latchkey calls --stuck": say this again. A call whose turn still runs is ended by latchkey call resolve. An agent that comes back all the same runs nothing of them twice:
-its journal still has every key. A copy or a clone is not retired but adopted: latchkey agent adopt.
+"latchkey calls --stuck": say this again. A call whose turn still runs is listed, with the command that ends its wait.
+An agent that comes back all the same runs nothing of them twice: its journal still has every key. A copy or a clone
+is not retired but adopted: latchkey agent adopt.
 
 Example:
   latchkey agent retire a-25ls118qqaffq7q0 --why "the machine was scrapped"
@@ -51,8 +54,7 @@ export async function retireMain(words: readonly string[]): Promise<number> {
 async function retire(agentId: AgentId, flags: RetireFlags): Promise<number> {
   const reached = await reachCalls(openStageFolder(flags.workspace, process.env), process.env);
   try {
-    const { client, note } = reached;
-    if (client === undefined) throw new CodedError('temporal_unreachable', note ?? 'no Temporal server answers.');
+    const client = requireClient(reached);
     const word = { who: operatorName(flags.who), why: flags.why };
     // Before the settles end: one that begins meanwhile is shown as waiting for a retired agent.
     await reached.store.recordRetirement({ agentId, ...word });
@@ -60,10 +62,20 @@ async function retire(agentId: AgentId, flags: RetireFlags): Promise<number> {
     process.stdout.write(
       `agent ${agentId}: ${count === 0 ? 'no call waited for it' : `ended the wait for ${count}`}\n`,
     );
+    await tellOfRunning(reached, client, agentId);
     return 0;
   } finally {
     await reached.close();
   }
+}
+
+/** A turn that runs waits by its own trust window: whether to end that now is said call by call, since its model reads it. */
+async function tellOfRunning({ store }: ReachedCalls, client: Client, agentId: AgentId): Promise<void> {
+  const { calls } = await collectCalls({ store, client, filter: { agentId }, endedTurnsMax: 0 });
+  const waiting = calls.filter(({ isOpen }) => isOpen);
+  if (waiting.length === 0) return;
+  const steps = waiting.map(({ key, chatId }) => `  latchkey call resolve ${key} --chat ${chatId} --unknown --why "…"`);
+  process.stdout.write(`still waiting in turns that run; end each by:\n${steps.join('\n')}\n`);
 }
 
 /** Signals each settle that waits for the agent, until none is left. Returns how many there were. */
@@ -86,8 +98,8 @@ export async function endSettles(client: Client, agentId: AgentId, word: RetireA
     await delay(LOOK_MS);
   }
   throw new CodedError(
-    'temporal_unreachable',
-    `${told.size} settles of agent ${agentId} were told, but some still run: does a turn worker run? Say it again then.`,
+    'too_busy',
+    `${told.size} settles of agent ${agentId} were told, but some still run: a turn worker must run for them to end.`,
   );
 }
 

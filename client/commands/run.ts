@@ -11,6 +11,7 @@ import type { StageFolder } from '../dev/stage-folder.ts';
 import { readStageSettings } from '../dev/stage-settings.ts';
 import { openStore } from '../open-store.ts';
 import { findTurn } from '../run/find-turn.ts';
+import { interruptTurn } from '../run/interrupt-turn.ts';
 import { rememberTurn } from '../run/latest-turn.ts';
 import type { ChatTurn } from '../run/latest-turn.ts';
 import { requireModelName } from '../run/model-name.ts';
@@ -132,7 +133,9 @@ async function watch(folder: StageFolder, flags: RunFlags): Promise<number> {
     if (stage === undefined) return leaving.exitCode;
     const workflowId = turnWorkflowId(found.chatId, found.turn);
     stage.use.follow(workflowId);
-    if (isInterrupt) await stage.client.workflow.getHandle(workflowId).cancel();
+    if (isInterrupt && (await interruptTurn(stage.client, found)) === 'kept') {
+      process.stderr.write('no turn worker answers: the interrupt is kept, and acts when one runs again\n');
+    }
     return await showAndLeave(stage, { ...found, showsUser: true }, flags, leaving);
   } finally {
     await store.close();

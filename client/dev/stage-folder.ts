@@ -1,10 +1,10 @@
 /** Where the stage of a workspace keeps what must persist: one folder a workspace, outside of it. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { CodedError } from '../../contract/failures.ts';
-import { defaultStateFolder } from '../default-state.ts';
+import { defaultStateFolder, stateHome } from '../default-state.ts';
+import { makeFolder } from '../make-folder.ts';
 
 export interface StageFolder {
   readonly workspace: string;
@@ -38,8 +38,7 @@ export function openStageFolder(workspace: string, env: NodeJS.ProcessEnv): Stag
   const real = realpathSync(path);
   const id = createHash('sha256').update(real).digest('hex').slice(0, 10);
   const name = basename(real).replace(/[^A-Za-z0-9._-]/g, '_') || 'root';
-  const base = env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state');
-  const root = join(base, 'latchkey', 'stages', `${name}-${id}`);
+  const root = join(stateHome(env), 'latchkey', 'stages', `${name}-${id}`);
   const folder = {
     workspace: real,
     root,
@@ -54,7 +53,7 @@ export function openStageFolder(workspace: string, env: NodeJS.ProcessEnv): Stag
     id,
   };
   try {
-    mkdirSync(folder.users, { recursive: true, mode: 0o700 });
+    makeFolder(folder.users);
   } catch (error) {
     const reason = (error as Error).message;
     throw new CodedError(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { LatchkeyFolder, PATIENCE_MS } from './latchkey-folder.ts';
 import { waitUntil } from '../../fixtures/wait-until.ts';
@@ -104,6 +105,13 @@ describe('latchkey run', { timeout: 2 * PATIENCE_MS }, () => {
     expect(run.stderr).toMatch(/failed · 0 calls .*\nconfiguration: model "nobody\/nothing" is not known/);
     expect(folder.running).toEqual([]);
   });
+});
+
+test('latchkey --version tells the version of the package', async () => {
+  const said = new LatchkeyFolder().latchkey(['--version']);
+  expect(await said.ended()).toBe(0);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(said.stdout).toBe(`${version}\n`);
 });
 
 describe('what is wrong', { timeout: PATIENCE_MS }, () => {

@@ -6,6 +6,7 @@ import { expect, inject, test } from 'vitest';
 import { logged } from '../../fixtures/agent-process.ts';
 import { TurnOperations } from '../../fixtures/turn-operations.ts';
 import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
+import type { WholeTurn } from '../../fixtures/whole-turn.ts';
 
 interface Said {
   readonly exitCode: number;
@@ -58,6 +59,40 @@ test('latchkey call resolve ends a call whose agent and worker are gone; what ca
   expect(await turn.call('stuck')).toMatchObject({ status: 'exited', evidence: { code: 'operator' }, exitCode: 0 });
 });
 
+async function eventNames(turn: WholeTurn): Promise<string[]> {
+  const { events } = await turn.handle.fetchHistory();
+  return (events ?? []).flatMap(({ workflowExecutionUpdateAcceptedEventAttributes, ...event }) => [
+    ...(workflowExecutionUpdateAcceptedEventAttributes ? ['update'] : []),
+    ...(event.workflowExecutionCancelRequestedEventAttributes ? ['cancel'] : []),
+  ]);
+}
+
+test('latchkey run --interrupt sends the update, which the turn takes', async () => {
+  const whole = await Whole.open();
+  const turn = await whole.startTurn([commands({ a: 'sleep 300' }), DONE]);
+  await turn.running('a');
+  const said = await latchkey(whole, 'run', '--interrupt', whole.chatId);
+  expect(said).toMatchObject({ exitCode: 1, errors: expect.stringContaining('interrupted') as string });
+  expect((await turn.result()).state).toBe('interrupted');
+  expect(await eventNames(turn)).toEqual(['update']);
+  const again = await latchkey(whole, 'run', '--interrupt', whole.chatId);
+  expect(again).toMatchObject({ exitCode: 125, errors: expect.stringContaining('has ended already') as string });
+});
+
+test('latchkey run --interrupt is kept where no turn worker can take it, and acts when one runs again', async () => {
+  const whole = await Whole.open();
+  const turn = await whole.startTurn([commands({ a: 'sleep 300' }), DONE]);
+  await turn.running('a');
+  await whole.worker('turn-worker').kill();
+  const saying = latchkey(whole, 'run', '--interrupt', whole.chatId);
+  await turn.until('the interrupt is kept', async () => (await eventNames(turn)).includes('cancel'));
+  await whole.startTurnWorker();
+  expect((await turn.result()).state).toBe('interrupted');
+  expect(await turn.call('a')).toMatchObject({ status: 'canceled', evidence: { code: 'killed' } });
+  const said = await saying;
+  expect(said).toMatchObject({ exitCode: 1, errors: expect.stringContaining('the interrupt is kept') as string });
+});
+
 test('latchkey agent retire ends every settle that waits for that agent, and no other', async () => {
   const whole = await Whole.open();
   const { chatId } = whole;
@@ -70,6 +105,18 @@ test('latchkey agent retire ends every settle that waits for that agent, and no 
   await (await TurnOperations.open({ chatId, turn: turn.turn })).interrupt();
   await turn.result();
   expect((await turn.calls()).map(({ status }) => status)).toEqual(['cancel_requested', 'cancel_requested']);
+  // So many later turns that theirs is none of the last that are listed.
+  for (let more = 0; more < 3; more++) {
+    const later = await whole.startTurn([DONE], { timings: { describeAgentMs: 200 } });
+    await later.result();
+  }
+  const listed = await latchkey(whole, 'calls', '--stuck', '--chat', chatId, '--json');
+  expect(listed.exitCode).toBe(1);
+  const seen = JSON.parse(listed.output) as { calls: { key: string; turn: number; stuck?: { code: string } }[] };
+  expect(seen.calls.map(({ key, turn: number, stuck }) => `${key} of ${number}: ${stuck?.code}`).toSorted()).toEqual([
+    '2-a of 1: cancel_requested',
+    '2-b of 1: cancel_requested',
+  ]);
 
   const other = await latchkey(whole, 'agent', 'retire', 'a-another', '--why', 'not ours');
   expect(other).toMatchObject({ exitCode: 0, output: expect.stringContaining('no call waited') as string });

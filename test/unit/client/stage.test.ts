@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { stateHome } from '../../../client/default-state.ts';
 import { findProcess, isRunning, ourIdentity, signalProcess } from '../../../client/dev/process-identity.ts';
 import { openStageFolder } from '../../../client/dev/stage-folder.ts';
 import type { StageFolder } from '../../../client/dev/stage-folder.ts';
@@ -26,6 +27,18 @@ async function spawnAndKill(): Promise<number> {
   await once(child, 'exit');
   return child.pid ?? 0;
 }
+
+test('a state folder that can not be made, as under /proc, is a clear refusal', () => {
+  expect(() => openStageFolder(tmpdir(), { XDG_STATE_HOME: '/proc/latchkey' })).toThrow(
+    /the state folder can't be made: .*Set XDG_STATE_HOME/,
+  );
+});
+
+test('the stage and its agent take a relative XDG_STATE_HOME as none, as its specification says', () => {
+  const home = mkdtempSync(join(tmpdir(), 'latchkey-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  expect([stateHome({ XDG_STATE_HOME: home }), stateHome({ XDG_STATE_HOME: 'state' })]).toEqual([home, stateHome({})]);
+});
 
 const nobodyRuns = async (): Promise<boolean> => false;
 
