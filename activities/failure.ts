@@ -11,12 +11,18 @@ import { toSafeText } from '../contract/well-formed.ts';
 export function applicationFailure(
   code: FailureCode,
   message: string,
-  options: { readonly retryable?: boolean; readonly nextRetryDelayMs?: number | undefined } = {},
+  options: {
+    readonly retryable?: boolean;
+    readonly nextRetryDelayMs?: number | undefined;
+    /** What the caller should look at; crosses as the failure's one detail. */
+    readonly field?: string | undefined;
+  } = {},
 ): ApplicationFailure {
   return ApplicationFailure.create({
     type: code,
     message: toSafeText(`${message} ${FAILURES[code].nextStep}`, FAILURE_CHARACTERS_MAX),
     nonRetryable: options.retryable !== true,
+    ...(options.field === undefined ? {} : { details: [{ field: options.field }] }),
     ...(options.nextRetryDelayMs === undefined ? {} : { nextRetryDelay: options.nextRetryDelayMs }),
   });
 }

@@ -1,8 +1,9 @@
-import { getClient, heartbeat } from '@temporalio/activity';
+import { heartbeat } from '@temporalio/activity';
 import type { FindStraysResult } from '../contract/activity-interfaces.ts';
 import { settleWorkflowId, turnWorkflowId } from '../contract/names.ts';
 import type { Store } from '../store/store.ts';
 import { withActivityFailures } from './to-activity-failure.ts';
+import { isWorkflowGone } from './workflow-gone.ts';
 
 /**
  * The activity that finds what nobody works on any more. Visibility may lag, so each is confirmed by a describe of its
@@ -11,31 +12,18 @@ import { withActivityFailures } from './to-activity-failure.ts';
 export function findStraysWith(store: Store): () => Promise<FindStraysResult> {
   return async () =>
     withActivityFailures(async () => {
-      const { turns, calls } = await store.listUnfinished();
+      const { turns, calls, chats = [] } = await store.listUnfinished();
       const isStrayTurn = await whereGone(turns, ({ chatId, turn }) => turnWorkflowId(chatId, turn));
       const isStrayCall = await whereGone(calls, ({ chatId, call }) => settleWorkflowId(chatId, call.key));
-      return { turns: isStrayTurn, calls: isStrayCall };
+      return { turns: isStrayTurn, calls: isStrayCall, chats };
     });
 }
-
-const CLOSED = ['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT'];
 
 async function whereGone<Item>(items: readonly Item[], workflowIdOf: (item: Item) => string): Promise<Item[]> {
   const gone: Item[] = [];
   for (const item of items) {
-    if (await isGone(workflowIdOf(item))) gone.push(item);
+    if (await isWorkflowGone(workflowIdOf(item))) gone.push(item);
     heartbeat();
   }
   return gone;
-}
-
-async function isGone(workflowId: string): Promise<boolean> {
-  try {
-    // Of the newest run: one that continued as new is still at work.
-    const { status } = await getClient().workflow.getHandle(workflowId).describe();
-    return CLOSED.includes(status.name);
-  } catch (error) {
-    if (error instanceof Error && error.name === 'WorkflowNotFoundError') return true;
-    throw error;
-  }
 }

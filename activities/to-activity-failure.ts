@@ -1,4 +1,4 @@
-import { FAILURES, findFailureCode } from '../contract/failures.ts';
+import { CodedError, FAILURES, findFailureCode } from '../contract/failures.ts';
 import { applicationFailure } from './failure.ts';
 
 /** An error with one of our codes as a failure, retried only if its kind is `fault`; any other error as it is. */
@@ -9,6 +9,7 @@ export function toActivityFailure(error: unknown): unknown {
   // The next step follows it as a sentence of its own.
   return applicationFailure(code, /[.!?]$/.test(message) ? message : `${message}.`, {
     retryable: FAILURES[code].kind === 'fault',
+    field: error instanceof CodedError ? error.field : undefined,
   });
 }
 

@@ -4,7 +4,10 @@ import type {
   SweepActivities,
   TurnActivities,
 } from '../contract/activity-interfaces.ts';
+import type { ChatActivities, ChatWatchActivities } from '../contract/chat-activities.ts';
 import type { Store } from '../store/store.ts';
+import { awaitTurnEndWith } from './await-turn-end.ts';
+import { createChatActivities } from './chat-activities.ts';
 import { closeStepWith } from './close-step.ts';
 import { closeStrayTurnWith } from './close-stray-turn.ts';
 import { deliverNoticeWith } from './deliver-notice.ts';
@@ -18,6 +21,7 @@ import { recordResultWith } from './record-result.ts';
 import { recordTargetsWith } from './record-targets.ts';
 import { recordTruthWith } from './record-truth.ts';
 import { takeTurnWith } from './take-turn.ts';
+import { wakeChats } from './wake-chats.ts';
 
 export interface TurnActivitiesOptions {
   readonly store: Store;
@@ -33,7 +37,7 @@ export interface TurnActivitiesOptions {
 /** What a turn worker offers: everything that needs the store or a model, and nothing that needs the workspace. */
 export function createTurnActivities(
   options: TurnActivitiesOptions,
-): TurnActivities & StoreActivities & SweepActivities & NoticeActivities {
+): TurnActivities & StoreActivities & SweepActivities & NoticeActivities & ChatActivities & ChatWatchActivities {
   const { store, webhook } = options;
   return {
     takeTurn: takeTurnWith(store),
@@ -47,5 +51,8 @@ export function createTurnActivities(
     deliverNotice: deliverNoticeWith(store, webhook),
     findStrays: findStraysWith(store),
     closeStrayTurn: closeStrayTurnWith(store),
+    ...createChatActivities(store),
+    awaitTurnEnd: awaitTurnEndWith(store),
+    wakeChats,
   };
 }

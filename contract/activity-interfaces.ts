@@ -154,6 +154,8 @@ export type RecordTruthInput = Omit<RecordResultInput, 'isStillAsked'>;
 export interface FindStraysResult {
   readonly turns: readonly StrayTurn[];
   readonly calls: readonly StrayCall[];
+  /** Chats in which a message waits while no turn runs; a worker that is older than chats tells of none. */
+  readonly chats?: readonly ChatId[];
 }
 
 export interface CloseStrayTurnResult {

@@ -15,6 +15,10 @@ export interface ChatInput {
   readonly showCommands?: boolean;
   /** Passed on to each turn. */
   readonly historyEventsMax?: number;
+  /** The chat moves to a run of its own, between two turns, after so many updates; for tests. */
+  readonly updatesMax?: number;
+  /** Set when it continues as new: what an interrupted edit had left was seen to by an earlier run. */
+  readonly isContinued?: boolean;
 }
 
 export interface NewChat {
@@ -68,6 +72,8 @@ export interface QueueAnswer {
 /** Update `interrupt`. Without a running turn it changes nothing and says so. */
 export interface ChatInterruptRequest {
   readonly who?: string;
+  /** The one that is meant: if another runs by now, nothing changes. Left out: whichever runs. */
+  readonly turn?: number;
 }
 
 export interface ChatInterruptAnswer {
@@ -86,7 +92,10 @@ export interface BindAnswer {
   readonly model: string;
 }
 
-/** Update `archive`: closes the chat for messages, or opens it again. Refused while a turn runs or messages wait. */
+/**
+ * Update `archive`: closes the chat for messages, or opens it again. Refused while a turn runs or messages wait. Binding
+ * and reading go on; the workflow of an archived chat has completed, and the next update starts it again.
+ */
 export interface ArchiveRequest {
   readonly isArchived: boolean;
 }

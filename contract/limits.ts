@@ -20,6 +20,11 @@ export const USER_MESSAGE_BYTES_MAX = 256 * KIB;
 /** Messages of a chat that wait for their turn; more are refused. */
 export const QUEUED_MESSAGES_MAX = 20;
 
+/** The name of a model, with the path of a script that stands for one. */
+export const MODEL_CHARACTERS_MAX = 1024;
+/** A chat's title: the beginning of its first message. */
+export const TITLE_CHARACTERS_MAX = 80;
+
 /** The command's text. More than one argument may hold, so long ones go through a file. */
 export const COMMAND_BYTES_MAX = 256 * KIB;
 /** Linux: MAX_ARG_STRLEN is 128 KiB with the closing NUL. */

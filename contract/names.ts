@@ -59,6 +59,8 @@ export const CHAT_UPDATES = {
   archive: 'archive',
 } as const;
 export const CHAT_QUERY = 'chat';
+/** Has a chat look at its rows: something waits there that it wasn't told of. */
+export const CHAT_LOOK_SIGNAL = 'look';
 
 /** Custom search attributes, all of type Keyword. The dev server is started with them. */
 export const SEARCH_ATTRIBUTES = { chatId: 'ChatId', agentId: 'AgentId', turnState: 'TurnState' } as const;

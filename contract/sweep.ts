@@ -10,6 +10,8 @@ export interface SweepInput {
 export interface SweepResult {
   readonly turnsClosed: number;
   readonly settlesStarted: number;
+  /** Chats in which a message waits while no turn runs, and whose workflows were told so. */
+  readonly chatsWoken: number;
 }
 
 /** A turn that runs in the store, and whose workflow is closed or unknown to Temporal. */

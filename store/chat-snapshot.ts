@@ -6,6 +6,8 @@ import type { Selectable, Transaction } from 'kysely';
 import type { ChatId, MessageId } from '../contract/ids.ts';
 import { readCall, snapshotOf } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
+import { hiddenKeys } from './conversation.ts';
+import { listUntaken } from './queue-rows.ts';
 import type { ChatRow, MessageRow, Schema } from './schema.ts';
 import { readParts } from './stream-events.ts';
 import type { AskedCall, StreamEventBody } from './stream-events.ts';
@@ -83,6 +85,7 @@ async function tellMessages(
     .selectAll()
     .where('chat_id', '=', chatId)
     .where('after_message_id', '>=', firstId)
+    .where('key', 'not in', (query) => hiddenKeys(query, chatId))
     .orderBy('position')
     .execute();
   const placed = [
@@ -141,14 +144,9 @@ async function tellRunningStep(trx: Transaction<Schema>, chat: Selectable<ChatRo
   return last?.type === 'retry' ? [{ type: 'retry', ...(JSON.parse(last.payload) as object) } as StreamEventBody] : [];
 }
 
+/** What no turn has taken, also the message that the next turn has claimed. */
 async function tellQueue(trx: Transaction<Schema>, chatId: ChatId): Promise<StreamEventBody[]> {
-  const rows = await trx
-    .selectFrom('queued_messages')
-    .select(['client_message_id', 'position', 'text'])
-    .where('chat_id', '=', chatId)
-    .where('turn', 'is', null)
-    .orderBy('position')
-    .execute();
+  const rows = await listUntaken(trx, chatId);
   return rows.map(({ client_message_id: clientMessageId, position, text }) => {
     return { type: 'queued', clientMessageId, position, text };
   });

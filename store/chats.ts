@@ -1,74 +1,73 @@
-/** Chats and the messages that wait in their queues. */
+/** Chats: made, bound to an agent and a model, archived. What waits in them is in `queue.ts`. */
 import type { Selectable, Transaction } from 'kysely';
+import type { ArchiveChatInput, BindChatInput, ChatFacts } from '../contract/chat-activities.ts';
 import { Refusal } from '../contract/failures.ts';
 import type { AgentId, ChatId, MessageId } from '../contract/ids.ts';
-import { USER_MESSAGE_BYTES_MAX } from '../contract/limits.ts';
-import { utf8Length } from '../contract/well-formed.ts';
 import type { Database } from './database.ts';
+import { listWaiting } from './queue-rows.ts';
 import type { ChatRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
-import type { TurnError } from './stream-events.ts';
+import type { StreamEventBody, TurnError } from './stream-events.ts';
 import { changeChat, inTransaction } from './transaction.ts';
-
-const CLIENT_MESSAGE_ID_CHARACTERS_MAX = 200;
 
 export interface Chat {
   readonly chatId: ChatId;
   readonly agentId: AgentId;
+  readonly model?: string;
+  readonly title?: string;
+  readonly epoch: number;
+  readonly isArchived: boolean;
   readonly highestMessageId: number;
   readonly activeTurn?: number;
   readonly lastTurn: number;
   readonly lastError?: TurnError;
   readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
-export interface EnqueueUserMessageInput {
+export interface CreateChatInput {
   readonly chatId: ChatId;
-  readonly clientMessageId: string;
-  readonly text: string;
-}
-
-export interface EnqueueUserMessageResult {
-  readonly position: number;
-  /** False when this client message id was here before: nothing changed, also if the text differs. */
-  readonly isNew: boolean;
+  readonly agentId: AgentId;
+  readonly model?: string;
 }
 
 /** Idempotent by chat id; a chat that is bound to another agent is refused. */
-export async function createChat(db: Database, input: { chatId: ChatId; agentId: AgentId }): Promise<void> {
-  const createdAt = new Date().toISOString();
+export async function createChat(db: Database, input: CreateChatInput): Promise<void> {
   await inTransaction(db, async (trx) => {
-    const { numInsertedOrUpdatedRows } = await trx
-      .insertInto('chats')
-      .values({
-        id: input.chatId,
-        agent_id: input.agentId,
-        highest_message_id: 0,
-        last_turn: 0,
-        last_event_seq: 0,
-        events_pruned_through: 0,
-        last_queue_position: 0,
-        active_turn: null,
-        last_error_code: null,
-        last_error_message: null,
-        created_at: createdAt,
-        updated_at: createdAt,
-        title: null,
-        model: null,
-        epoch: 0,
-        archived_at: null,
-      })
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .executeTakeFirstOrThrow();
-    if (numInsertedOrUpdatedRows === 1n) {
-      await appendEvents(trx, input.chatId, [{ type: 'status', state: 'idle' }]);
-      return;
-    }
-    const chat = await requireChat(trx, input.chatId);
+    const chat = await ensureChat(trx, input);
     if (chat.agent_id === input.agentId) return;
     throw new Refusal('bad_request', `chat ${input.chatId} is bound to agent ${chat.agent_id}`, 'agentId');
   });
+}
+
+/** The chat's row, made if it isn't there. */
+export async function ensureChat(trx: Transaction<Schema>, input: CreateChatInput): Promise<Selectable<ChatRow>> {
+  const createdAt = new Date().toISOString();
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('chats')
+    .values({
+      id: input.chatId,
+      agent_id: input.agentId,
+      highest_message_id: 0,
+      last_turn: 0,
+      last_event_seq: 0,
+      events_pruned_through: 0,
+      last_queue_position: 0,
+      active_turn: null,
+      last_error_code: null,
+      last_error_message: null,
+      created_at: createdAt,
+      updated_at: createdAt,
+      title: null,
+      model: input.model ?? null,
+      epoch: 0,
+      archived_at: null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 1n) await appendEvents(trx, input.chatId, [{ type: 'status', state: 'idle' }]);
+  return requireChat(trx, input.chatId);
 }
 
 export async function findChat(db: Database, chatId: ChatId): Promise<Chat | undefined> {
@@ -77,9 +76,14 @@ export async function findChat(db: Database, chatId: ChatId): Promise<Chat | und
   return {
     chatId,
     agentId: row.agent_id as AgentId,
+    epoch: row.epoch,
+    isArchived: row.archived_at !== null,
     highestMessageId: row.highest_message_id,
     lastTurn: row.last_turn,
     createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...(row.model === null ? {} : { model: row.model }),
+    ...(row.title === null ? {} : { title: row.title }),
     ...(row.active_turn === null ? {} : { activeTurn: row.active_turn }),
     ...(row.last_error_code === null
       ? {}
@@ -87,57 +91,76 @@ export async function findChat(db: Database, chatId: ChatId): Promise<Chat | und
   };
 }
 
-/** Idempotent by client message id (T2). Refused before anything is written: empty, too long, a bad id, no such chat. */
-export async function enqueueUserMessage(
-  db: Database,
-  input: EnqueueUserMessageInput,
-): Promise<EnqueueUserMessageResult> {
-  refuseBadMessage(input);
-  const { chatId, clientMessageId } = input;
+/** From the next turn on; a running turn and its calls stay where they are (E12). */
+export async function bindChat(db: Database, { chatId, agentId, model }: BindChatInput): Promise<ChatFacts> {
   return changeChat(db, chatId, async (trx) => {
     const chat = await requireChat(trx, chatId);
-    const earlier = await trx
-      .selectFrom('queued_messages')
-      .select('position')
-      .where('chat_id', '=', chatId)
-      .where('client_message_id', '=', clientMessageId)
-      .executeTakeFirst();
-    if (earlier !== undefined) return { position: earlier.position, isNew: false };
-    const position = chat.last_queue_position + 1;
-    const text = toStoredText(input.text);
-    const at = new Date().toISOString();
-    await trx.updateTable('chats').set({ last_queue_position: position }).where('id', '=', chatId).execute();
-    await trx
-      .insertInto('queued_messages')
-      .values({ chat_id: chatId, client_message_id: clientMessageId, position, text, turn: null, at })
-      .execute();
-    await appendEvents(trx, chatId, [{ type: 'queued', clientMessageId, position, text }]);
-    return { position, isNew: true };
+    const bound = { agent_id: agentId ?? chat.agent_id, model: model === undefined ? chat.model : toStoredText(model) };
+    if (bound.agent_id === chat.agent_id && bound.model === chat.model) return readFacts(trx, chat);
+    return setChat(trx, chat, bound);
   });
 }
 
-function refuseBadMessage(input: EnqueueUserMessageInput): void {
-  const { clientMessageId, text } = input;
-  if (
-    clientMessageId === '' ||
-    clientMessageId.length > CLIENT_MESSAGE_ID_CHARACTERS_MAX ||
-    clientMessageId !== toStoredText(clientMessageId)
-  ) {
-    throw new Refusal(
-      'bad_request',
-      `clientMessageId has 1 to ${CLIENT_MESSAGE_ID_CHARACTERS_MAX} characters, no NUL, no lone surrogate`,
-      'clientMessageId',
-    );
+/** Refusal `chat_busy` while a turn runs or messages wait. */
+export async function archiveChat(db: Database, { chatId, isArchived }: ArchiveChatInput): Promise<ChatFacts> {
+  return changeChat(db, chatId, async (trx) => {
+    const chat = await requireChat(trx, chatId);
+    if (isArchived === (chat.archived_at !== null)) return readFacts(trx, chat);
+    if (isArchived) await requireQuietChat(trx, chat);
+    return setChat(trx, chat, { archived_at: isArchived ? new Date().toISOString() : null });
+  });
+}
+
+async function requireQuietChat(trx: Transaction<Schema>, chat: Selectable<ChatRow>): Promise<void> {
+  const chatId = chat.id as ChatId;
+  if (chat.active_turn !== null) {
+    throw new Refusal('chat_busy', `turn ${chat.active_turn} of chat ${chatId} is running`);
   }
-  if (text.trim() === '') throw new Refusal('bad_request', 'the message is empty', 'text');
-  const bytes = utf8Length(text);
-  if (bytes > USER_MESSAGE_BYTES_MAX) {
-    throw new Refusal(
-      'body_too_large',
-      `the message has ${bytes} bytes; at most ${USER_MESSAGE_BYTES_MAX} are accepted: put long text in a file`,
-      'text',
-    );
-  }
+  const { length: waiting } = await listWaiting(trx, chatId);
+  if (waiting > 0) throw new Refusal('chat_busy', `messages wait in chat ${chatId}: ${waiting}`);
+}
+
+/** Changes columns that watchers are told of, and tells them. */
+export async function setChat(
+  trx: Transaction<Schema>,
+  chat: Selectable<ChatRow>,
+  columns: Partial<Pick<ChatRow, 'agent_id' | 'model' | 'archived_at' | 'title' | 'epoch' | 'updated_at'>>,
+): Promise<ChatFacts> {
+  const changed = { ...chat, ...columns };
+  await trx.updateTable('chats').set(columns).where('id', '=', chat.id).execute();
+  await appendEvents(trx, chat.id as ChatId, [chatEvent(changed)]);
+  return readFacts(trx, changed);
+}
+
+function chatEvent(chat: Selectable<ChatRow>): StreamEventBody {
+  return {
+    type: 'chat',
+    agentId: chat.agent_id as AgentId,
+    epoch: chat.epoch,
+    isArchived: chat.archived_at !== null,
+    ...(chat.model === null ? {} : { model: chat.model }),
+    ...(chat.title === null ? {} : { title: chat.title }),
+  };
+}
+
+export async function readFacts(trx: Transaction<Schema>, chat: Selectable<ChatRow>): Promise<ChatFacts> {
+  return {
+    agentId: chat.agent_id as AgentId,
+    epoch: chat.epoch,
+    isArchived: chat.archived_at !== null,
+    queue: await listWaiting(trx, chat.id as ChatId),
+    ...(chat.model === null ? {} : { model: chat.model }),
+  };
+}
+
+/** Shows that the running turn is being stopped; nothing if it has ended meanwhile. */
+export async function noteInterrupting(db: Database, input: { chatId: ChatId; turn: number }): Promise<void> {
+  const { chatId, turn } = input;
+  await changeChat(db, chatId, async (trx) => {
+    const chat = await requireChat(trx, chatId);
+    if (chat.active_turn !== turn) return;
+    await appendEvents(trx, chatId, [{ type: 'status', state: 'interrupting', turn }]);
+  });
 }
 
 export async function findChatRow(db: Database, chatId: ChatId): Promise<Selectable<ChatRow> | undefined> {
@@ -147,7 +170,7 @@ export async function findChatRow(db: Database, chatId: ChatId): Promise<Selecta
 export async function requireChat(trx: Transaction<Schema>, chatId: ChatId): Promise<Selectable<ChatRow>> {
   const chat = await findChatRow(trx, chatId);
   if (chat !== undefined) return chat;
-  throw new Refusal('bad_request', `the store has no chat ${chatId}: create it first`, 'chatId');
+  throw new Refusal('unknown_chat', `the store has no chat ${chatId}: create it first`, 'chatId');
 }
 
 /** Marks ids up to and including this one as taken; never lowers. */

@@ -1,8 +1,10 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { ChatId, MessageId } from '../contract/ids.ts';
 import type { ConversationCall, ConversationMessage, NoteMessage } from '../contract/messages.ts';
 import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
 import { inSnapshot } from './transaction.ts';
 
 /**
@@ -27,7 +29,13 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
       .orderBy('position')
       .execute();
     const notes = (
-      await trx.selectFrom('notes').selectAll().where('chat_id', '=', chatId).orderBy('position').execute()
+      await trx
+        .selectFrom('notes')
+        .selectAll()
+        .where('chat_id', '=', chatId)
+        .where('key', 'not in', (query) => hiddenKeys(query, chatId))
+        .orderBy('position')
+        .execute()
     ).map(({ after_message_id: afterMessageId, text }): NoteMessage => ({
       role: 'note',
       chatId,
@@ -46,6 +54,18 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
     });
     return withNotes(said, notes);
   });
+}
+
+/** Of calls that an edit has hidden: nobody is told of them any more. */
+export function hiddenKeys(query: ExpressionBuilder<Schema, 'notes'>, chatId: ChatId) {
+  return query
+    .selectFrom('calls')
+    .innerJoin('messages', (join) =>
+      join.onRef('messages.chat_id', '=', 'calls.chat_id').onRef('messages.id', '=', 'calls.message_id'),
+    )
+    .select('calls.key')
+    .where('calls.chat_id', '=', chatId)
+    .where('messages.hidden', '>', 0);
 }
 
 type SaidMessage = Exclude<ConversationMessage, NoteMessage>;

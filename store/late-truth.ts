@@ -1,5 +1,5 @@
 /** What becomes known of a call after its result was recorded: the status moves, the text never does (C3). */
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { RecordResultResult, RecordTruthInput } from '../contract/activity-interfaces.ts';
 import { mayMoveTo } from '../contract/calls.ts';
 import type { CallOutcome } from '../contract/calls.ts';
@@ -11,7 +11,7 @@ import type { StoredCall } from './call-row.ts';
 import { heldResult, outcomeColumns, requireCallRow, resolveCallRow, updateCallRow } from './calls.ts';
 import { requireChat } from './chats.ts';
 import type { Database } from './database.ts';
-import type { Schema } from './schema.ts';
+import type { CallRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
 import { changeChat } from './transaction.ts';
@@ -40,10 +40,20 @@ export async function recordTruth(db: Database, input: RecordTruthInput): Promis
       exit_code,
       settled_at: new Date().toISOString(),
     });
-    // That it is still unknown is what the model was told already.
-    if (status !== 'unknown') await addNote(trx, readCall(row), outcome);
+    // That it is still unknown is what the model was told already; of what an edit has hidden it is told nothing more.
+    if (status !== 'unknown' && !(await isHidden(trx, row))) await addNote(trx, readCall(row), outcome);
     return truth;
   });
+}
+
+async function isHidden(trx: Transaction<Schema>, row: Selectable<CallRow>): Promise<boolean> {
+  const message = await trx
+    .selectFrom('messages')
+    .select('hidden')
+    .where('chat_id', '=', row.chat_id)
+    .where('id', '=', row.message_id)
+    .executeTakeFirst();
+  return message !== undefined && message.hidden > 0;
 }
 
 async function addNote(trx: Transaction<Schema>, call: StoredCall, outcome: CallOutcome): Promise<void> {

@@ -198,10 +198,30 @@ async function notifyOfEvents(db: Kysely<unknown>): Promise<void> {
     for each row execute function notify_chat_events()`.execute(db);
 }
 
+const queueClaims: Migration = {
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await db.schema.alterTable('queued_messages').addColumn('message_id', 'bigint').execute();
+    await db.schema.alterTable('queued_messages').addColumn('deleted_at', 'text').execute();
+    await db.schema.alterTable('queued_messages').addColumn('edit_epoch', 'integer').execute();
+    await sql`
+      update queued_messages set message_id = (
+        select min(messages.id) from messages
+        where messages.chat_id = queued_messages.chat_id
+          and messages.client_message_id = queued_messages.client_message_id
+      ) where turn is not null`.execute(db);
+    await db.schema
+      .createIndex('queued_messages_untaken')
+      .on('queued_messages')
+      .columns(['chat_id', 'message_id', 'position'])
+      .execute();
+  },
+};
+
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-late-truths': lateTruths,
   '0003-retired-agents': retiredAgents,
   '0004-chat-entities': chatEntities,
   '0005-stream-retention': streamRetention,
+  '0006-queue-claims': queueClaims,
 };

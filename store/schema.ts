@@ -59,9 +59,14 @@ export interface QueuedMessageRow {
   client_message_id: string;
   position: number;
   text: string;
-  /** The turn that took it; null while it waits. */
+  /** The turn that has claimed or taken it; null while it waits. */
   turn: number | null;
   at: string;
+  /** Its id in the conversation, once its turn has taken it. */
+  message_id: number | null;
+  deleted_at: string | null;
+  /** The chat's epoch since the edit that this is the new text of; null for a message that was sent. */
+  edit_epoch: number | null;
 }
 
 export interface MessageRow {
@@ -72,7 +77,7 @@ export interface MessageRow {
   step: number | null;
   client_message_id: string | null;
   text: string;
-  /** By an edit: nobody is shown it any more. */
+  /** 0, or the epoch that began with the edit that hid it: nobody is shown it any more. */
   hidden: number;
   /** The summary that stands for it before the model; people still see it. */
   summarized_by: number | null;

@@ -17,6 +17,7 @@ import type { Schema, StepRow } from './schema.ts';
 import { withdrawParts } from './step-withdrawal.ts';
 import { appendEvents, dropParts, readParts } from './stream-events.ts';
 import { changeChat } from './transaction.ts';
+import { findTurnRow } from './turn-rows.ts';
 
 export interface BeginStepInput {
   readonly chatId: ChatId;
@@ -236,18 +237,17 @@ export async function findStepRow(
 
 async function requireActiveTurn(trx: Transaction<Schema>, name: { chatId: ChatId; turn: number }): Promise<void> {
   const chat = await findChatRow(trx, name.chatId);
-  // T1: a turn that isn't the chat's running one commits nothing.
-  if (chat?.active_turn === name.turn) return;
-  const turn = await trx
-    .selectFrom('turns')
-    .select('state')
-    .where('chat_id', '=', name.chatId)
-    .where('turn', '=', name.turn)
-    .executeTakeFirst();
+  const turn = await findTurnRow(trx, name);
+  if (chat?.active_turn === name.turn) {
+    // An edit has hidden what this turn would go on with.
+    if (turn === undefined || turn.epoch === chat.epoch) return;
+    throw new Refusal('turn_closed', `turn ${name.turn} of chat ${name.chatId} is of an epoch that an edit has ended`);
+  }
   // It was taken before it came here, so a store that doesn't know it has lost some of its past (I02).
   if (turn === undefined || turn.state === 'active') {
     throw new Refusal('store_rolled_back', `the store doesn't know that turn ${name.turn} of chat ${name.chatId} runs`);
   }
+  // T1: a turn that isn't the chat's running one commits nothing.
   throw new Refusal('turn_closed', `turn ${name.turn} of chat ${name.chatId} is not its running turn`);
 }
 

@@ -16,6 +16,20 @@ import type {
   TakeTurnInput,
   TakeTurnResult,
 } from '../contract/activity-interfaces.ts';
+import type {
+  ArchiveChatInput,
+  BindChatInput,
+  ChatFacts,
+  ChatTurnName,
+  CheckEditResult,
+  ClaimNextTurnInput,
+  ClaimNextTurnResult,
+  EditMessageInput,
+  EditMessageResult,
+  OpenChatInput,
+  OpenChatResult,
+  QueuedMessageName,
+} from '../contract/chat-activities.ts';
 import type { AgentId, ChatId, ExecutionKey } from '../contract/ids.ts';
 import type { ConversationMessage } from '../contract/messages.ts';
 import type { RetireAgent } from '../contract/settle.ts';
@@ -24,17 +38,22 @@ import type { TurnEnd } from '../contract/turn.ts';
 import type { StoredCall } from './call-row.ts';
 import { findCall, listCalls, recordCancelRequests, recordResult, recordTargets } from './calls.ts';
 import type { ChatChanges } from './chat-changes.ts';
-import { createChat, enqueueUserMessage, findChat } from './chats.ts';
-import type { Chat, EnqueueUserMessageInput, EnqueueUserMessageResult } from './chats.ts';
+import { archiveChat, bindChat, createChat, findChat, noteInterrupting } from './chats.ts';
+import type { Chat, CreateChatInput } from './chats.ts';
+import { claimNextTurn } from './claims.ts';
 import { commitStep } from './commit-step.ts';
 import type { CommitStepInput } from './commit-step.ts';
 import { loadConversation } from './conversation.ts';
+import { checkEdit, editMessage } from './edits.ts';
 import { findEndedTurn } from './ended-turn.ts';
 import type { EndedTurn } from './ended-turn.ts';
 import { followChat } from './follow-chat.ts';
 import type { ChatFrame, FollowInput } from './follow-chat.ts';
 import type { Schema } from './schema.ts';
 import { recordTruth } from './late-truth.ts';
+import { openChat } from './open-chat.ts';
+import { deleteQueued, enqueueUserMessage, findQueuedMessage, promoteQueued } from './queue.ts';
+import type { EnqueueUserMessageInput, EnqueueUserMessageResult, QueuedMessage } from './queue.ts';
 import { listRetiredAgents, recordRetirement } from './retired-agents.ts';
 import type { RetiredAgent } from './retired-agents.ts';
 import { noteRetry } from './step-retry.ts';
@@ -52,9 +71,19 @@ import { endTurn, findTurn, reserveNextTurn, takeTurn } from './turns.ts';
 import type { Turn } from './turns.ts';
 
 export interface Store {
-  createChat(input: { chatId: ChatId; agentId: AgentId }): Promise<void>;
+  createChat(input: CreateChatInput): Promise<void>;
   findChat(chatId: ChatId): Promise<Chat | undefined>;
+  openChat(input: OpenChatInput): Promise<OpenChatResult>;
+  bindChat(input: BindChatInput): Promise<ChatFacts>;
+  archiveChat(input: ArchiveChatInput): Promise<ChatFacts>;
+  noteInterrupting(input: ChatTurnName): Promise<void>;
   enqueueUserMessage(input: EnqueueUserMessageInput): Promise<EnqueueUserMessageResult>;
+  findQueuedMessage(input: QueuedMessageName): Promise<QueuedMessage | undefined>;
+  deleteQueued(input: QueuedMessageName): Promise<ChatFacts>;
+  promoteQueued(input: QueuedMessageName): Promise<ChatFacts>;
+  checkEdit(input: EditMessageInput): Promise<CheckEditResult>;
+  editMessage(input: EditMessageInput): Promise<EditMessageResult>;
+  claimNextTurn(input: ClaimNextTurnInput): Promise<ClaimNextTurnResult>;
 
   reserveNextTurn(chatId: ChatId): Promise<number>;
   takeTurn(input: TakeTurnInput): Promise<TakeTurnResult>;
@@ -93,7 +122,17 @@ export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
   return {
     createChat: (input) => createChat(db, input),
     findChat: (chatId) => readAgain(() => findChat(db, chatId)),
+    openChat: (input) => openChat(db, input),
+    bindChat: (input) => bindChat(db, input),
+    archiveChat: (input) => archiveChat(db, input),
+    noteInterrupting: (input) => noteInterrupting(db, input),
     enqueueUserMessage: (input) => enqueueUserMessage(db, input),
+    findQueuedMessage: (input) => findQueuedMessage(db, input),
+    deleteQueued: (input) => deleteQueued(db, input),
+    promoteQueued: (input) => promoteQueued(db, input),
+    checkEdit: (input) => checkEdit(db, input),
+    editMessage: (input) => editMessage(db, input),
+    claimNextTurn: (input) => claimNextTurn(db, input),
     reserveNextTurn: (chatId) => reserveNextTurn(db, chatId),
     takeTurn: (input) => takeTurn(db, input),
     endTurn: (input) => endTurn(db, input),

@@ -9,7 +9,10 @@ import { closeStep } from './steps.ts';
 /** One look of a sweep; what is beyond comes with the next one. */
 const ROWS_MAX = 200;
 
-/** Every turn that is the running one of its chat, and every call that has its result while its end is asked for. */
+/**
+ * Every turn that is the running one of its chat, every call that has its result while its end is asked for, and every
+ * chat in which a message waits while no turn runs.
+ */
 export async function listUnfinished(db: Database): Promise<FindStraysResult> {
   const turns = await db
     .selectFrom('turns')
@@ -26,7 +29,21 @@ export async function listUnfinished(db: Database): Promise<FindStraysResult> {
     .orderBy('resolved_at')
     .limit(ROWS_MAX)
     .execute();
+  const chats = await db
+    .selectFrom('queued_messages')
+    .innerJoin('chats', 'chats.id', 'queued_messages.chat_id')
+    .select('queued_messages.chat_id')
+    .distinct()
+    .where('queued_messages.message_id', 'is', null)
+    .where('queued_messages.deleted_at', 'is', null)
+    .where('chats.active_turn', 'is', null)
+    // Without a model no chat workflow can answer it: whoever queued it starts its turn.
+    .where('chats.model', 'is not', null)
+    .orderBy('queued_messages.chat_id')
+    .limit(ROWS_MAX)
+    .execute();
   return {
+    chats: chats.map(({ chat_id }) => chat_id as ChatId),
     turns: turns.map(({ chat_id, turn }) => ({ chatId: chat_id as ChatId, turn })),
     calls: calls.map((row) => ({ chatId: row.chat_id as ChatId, turn: row.turn, call: readCommittedCall(row) })),
   };

@@ -39,9 +39,27 @@ export interface AskedCall extends CallSnapshot {
 }
 
 export type StreamEventBody =
-  | { readonly type: 'status'; readonly state: 'idle' | 'running'; readonly turn?: number; readonly error?: TurnError }
+  | {
+      readonly type: 'status';
+      readonly state: 'idle' | 'running' | 'interrupting';
+      readonly turn?: number;
+      readonly error?: TurnError;
+    }
   | { readonly type: 'turn'; readonly turn: number; readonly state: 'active' | TurnEnd; readonly error?: TurnError }
   | { readonly type: 'queued'; readonly clientMessageId: string; readonly position: number; readonly text: string }
+  /** All that waits, in the order in which it will be answered: something was deleted or put in front. */
+  | { readonly type: 'queue'; readonly queue: readonly string[] }
+  /** What is known of the chat itself, whole. */
+  | {
+      readonly type: 'chat';
+      readonly agentId: AgentId;
+      readonly epoch: number;
+      readonly isArchived: boolean;
+      readonly model?: string;
+      readonly title?: string;
+    }
+  /** An edit: messages from this id on, below the ids that come after this event, are not shown any more. */
+  | { readonly type: 'hidden'; readonly fromId: MessageId; readonly epoch: number }
   | {
       readonly type: 'message';
       readonly role: 'user';

@@ -8,12 +8,14 @@ import type { TurnEnd } from '../contract/turn.ts';
 import { toSafeText } from '../contract/well-formed.ts';
 import { raiseHighestMessageId, requireChat } from './chats.ts';
 import type { Database } from './database.ts';
-import type { ChatRow, Schema, TurnRow } from './schema.ts';
+import { listUntaken, updateQueuedRow } from './queue-rows.ts';
+import type { ChatRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { withdrawOpenSteps } from './step-withdrawal.ts';
 import { appendEvents } from './stream-events.ts';
 import type { StreamEventBody, TurnError } from './stream-events.ts';
 import { changeChat } from './transaction.ts';
+import { findTurnRow, setLastTurn } from './turn-rows.ts';
 
 export interface Turn {
   readonly chatId: ChatId;
@@ -35,7 +37,7 @@ export async function reserveNextTurn(db: Database, chatId: ChatId): Promise<num
 }
 
 /**
- * Makes this turn the chat's running one and moves what is queued into the conversation, with ids above every id that
+ * Makes this turn the chat's running one and moves its message into the conversation, with an id above every id that
  * the store or the agent has seen. Taking it again changes nothing. Throws `turn_closed`, `chat_busy`, or
  * `store_rolled_back`; the last one ends the turn, and ids go on above the agent's, so the next turn works.
  */
@@ -68,7 +70,7 @@ async function takeInTransaction(
   const storeHighest = chat.highest_message_id;
   await raiseHighestMessageId(trx, chatId, agentHighest);
   if (isFirst) await activate(trx, input, chat);
-  const highestMessageId = isFirst ? await moveQueue(trx, input, Math.max(storeHighest, agentHighest)) : storeHighest;
+  const highestMessageId = isFirst ? await takeMessage(trx, input, Math.max(storeHighest, agentHighest)) : storeHighest;
   if (agentHighest <= storeHighest) return { highestMessageId };
   const error = { code: 'store_rolled_back', message: ROLLED_BACK_TEXT };
   await setTurnError(trx, input, error);
@@ -101,44 +103,33 @@ async function activate(trx: Transaction<Schema>, input: TakeTurnInput, chat: Se
   ]);
 }
 
-async function moveQueue(trx: Transaction<Schema>, input: TakeTurnInput, highest: number): Promise<number> {
+/** The message that was claimed for this turn, else the next one that waits: one a turn. */
+async function takeMessage(trx: Transaction<Schema>, input: TakeTurnInput, highest: number): Promise<number> {
   const { chatId, turn } = input;
-  const queued = await trx
-    .selectFrom('queued_messages')
-    .selectAll()
-    .where('chat_id', '=', chatId)
-    .where('turn', 'is', null)
-    .orderBy('position')
-    .execute();
-  const events: StreamEventBody[] = [];
-  for (const [index, { client_message_id: clientMessageId, text }] of queued.entries()) {
-    const id = (highest + 1 + index) as MessageId;
-    await trx
-      .insertInto('messages')
-      .values({
-        chat_id: chatId,
-        id,
-        role: 'user',
-        turn,
-        step: null,
-        client_message_id: clientMessageId,
-        text,
-        hidden: 0,
-        summarized_by: null,
-        at: new Date().toISOString(),
-      })
-      .execute();
-    events.push({ type: 'message', role: 'user', id, turn, clientMessageId, text });
-  }
+  const untaken = await listUntaken(trx, chatId);
+  const message = untaken.find((row) => row.turn === turn) ?? untaken.find((row) => row.turn === null);
+  if (message === undefined) return highest;
+  const id = (highest + 1) as MessageId;
+  const { client_message_id: clientMessageId, text } = message;
   await trx
-    .updateTable('queued_messages')
-    .set({ turn })
-    .where('chat_id', '=', chatId)
-    .where('turn', 'is', null)
+    .insertInto('messages')
+    .values({
+      chat_id: chatId,
+      id,
+      role: 'user',
+      turn,
+      step: null,
+      client_message_id: clientMessageId,
+      text,
+      hidden: 0,
+      summarized_by: null,
+      at: new Date().toISOString(),
+    })
     .execute();
-  await raiseHighestMessageId(trx, chatId, highest + queued.length);
-  await appendEvents(trx, chatId, events);
-  return highest + queued.length;
+  await updateQueuedRow(trx, message, { turn, message_id: id });
+  await raiseHighestMessageId(trx, chatId, id);
+  await appendEvents(trx, chatId, [{ type: 'message', role: 'user', id, turn, clientMessageId, text }]);
+  return id;
 }
 
 /**
@@ -186,7 +177,12 @@ async function finish(trx: Transaction<Schema>, input: EndTurnInput, chat: Selec
   }
   await trx
     .updateTable('chats')
-    .set({ active_turn: null, last_error_code: columns.error_code, last_error_message: columns.error_message })
+    .set({
+      active_turn: null,
+      last_error_code: columns.error_code,
+      last_error_message: columns.error_message,
+      updated_at: columns.ended_at,
+    })
     .where('id', '=', chatId)
     .execute();
   await appendEvents(trx, chatId, [
@@ -219,27 +215,6 @@ async function setTurnError(trx: Transaction<Schema>, input: TakeTurnInput, erro
     .where('chat_id', '=', input.chatId)
     .where('turn', '=', input.turn)
     .execute();
-}
-
-async function setLastTurn(trx: Transaction<Schema>, input: { chatId: ChatId; turn: number }): Promise<void> {
-  await trx
-    .updateTable('chats')
-    .set({ last_turn: input.turn })
-    .where('id', '=', input.chatId)
-    .where('last_turn', '<', input.turn)
-    .execute();
-}
-
-async function findTurnRow(
-  db: Database,
-  input: { chatId: ChatId; turn: number },
-): Promise<Selectable<TurnRow> | undefined> {
-  return db
-    .selectFrom('turns')
-    .selectAll()
-    .where('chat_id', '=', input.chatId)
-    .where('turn', '=', input.turn)
-    .executeTakeFirst();
 }
 
 export async function findTurn(db: Database, input: { chatId: ChatId; turn: number }): Promise<Turn | undefined> {

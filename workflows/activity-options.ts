@@ -9,6 +9,7 @@ import type {
   SweepActivities,
   TurnActivities,
 } from '../contract/activity-interfaces.ts';
+import type { ChatActivities, ChatWatchActivities } from '../contract/chat-activities.ts';
 import type { CallOutcome, CommittedCall, ExecuteRequest } from '../contract/calls.ts';
 import { activityIdOf } from '../contract/execution-key.ts';
 import type { FailureCode } from '../contract/failures.ts';
@@ -38,9 +39,16 @@ const SWEEP_LOOK_MS_MAX = 120_000;
 /** One try of a notice: its receiver has half of it to answer. */
 const NOTICE_ATTEMPT_MS_MAX = 30_000;
 const NOTICE_PAUSE_MS_MAX = 10 * 60_000;
+/** One attempt; the next one goes on looking. */
+const WATCHED_TURN_MS_MAX = 24 * 60 * 60_000;
 /** Refusals of the store and of the provider: the same question gets the same answer. */
 const NEVER_RETRIED: FailureCode[] = [
   'bad_request',
+  'body_too_large',
+  'unknown_chat',
+  'unknown_message',
+  'queue_full',
+  'chat_archived',
   'configuration',
   'turn_closed',
   'step_closed',
@@ -79,6 +87,17 @@ const STORE_OPTIONS = {
 } as const;
 
 export const storeActivities = proxyLocalActivities<Omit<StoreActivities, 'recordResult'>>(STORE_OPTIONS);
+
+/** What a chat does in the store, likewise. */
+export const chatActivities = proxyLocalActivities<ChatActivities>(STORE_OPTIONS);
+
+/** Looks until the turn has ended; an attempt that is lost is noticed by its heartbeat. */
+export const turnEndActivities = proxyActivities<Pick<ChatWatchActivities, 'awaitTurnEnd'>>({
+  startToCloseTimeout: WATCHED_TURN_MS_MAX,
+  heartbeatTimeout: STORE_WRITE_MS_MAX,
+  retry: { initialInterval: 200, maximumInterval: 5000, nonRetryableErrorTypes: NEVER_RETRIED },
+  cancellationType: 'TRY_CANCEL',
+});
 
 /** Of the store's writes the one that a timeline has many of, so it says whose result it was. */
 export function recordResultActivity(
@@ -151,7 +170,7 @@ export function settleActivities(agentId: AgentId, askForMs: number, summary: st
 }
 
 /** On the turn queue: a look over the store, and a describe for each turn that runs in it. */
-export const sweepActivities = proxyActivities<SweepActivities>({
+export const sweepActivities = proxyActivities<SweepActivities & Pick<ChatWatchActivities, 'wakeChats'>>({
   startToCloseTimeout: SWEEP_LOOK_MS_MAX,
   heartbeatTimeout: STORE_WRITE_MS_MAX,
   retry: { initialInterval: 1000, maximumAttempts: 3, nonRetryableErrorTypes: NEVER_RETRIED },

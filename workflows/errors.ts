@@ -64,10 +64,11 @@ export function defectFailure({ code, message }: TurnError): ApplicationFailure 
 }
 
 /** What an update is refused with: nothing changed. Its text leaves a payload, so it is repaired (A1 of the notes). */
-export function requestFailure(code: FailureCode, message: string): ApplicationFailure {
+export function requestFailure(code: FailureCode, message: string, field?: string): ApplicationFailure {
   return ApplicationFailure.create({
     type: code,
     message: toSafeText(`${message}. ${FAILURES[code].nextStep}`, FAILURE_CHARACTERS_MAX),
     nonRetryable: true,
+    ...(field === undefined ? {} : { details: [{ field }] }),
   });
 }

@@ -1,6 +1,7 @@
 /** What the turn worker registers: workflows, and what becomes of their runs when another build becomes current. */
 import { setWorkflowOptions } from '@temporalio/workflow';
 import { VERSIONED_WORKER_FLAG } from '../contract/deployment.ts';
+import { chat } from './chat.ts';
 import { notice } from './notice.ts';
 import { settle } from './settle.ts';
 import { sweep } from './sweep.ts';
@@ -12,9 +13,10 @@ if (VERSIONED_WORKER_FLAG in globalThis) {
   setWorkflowOptions({ versioningBehavior: 'PINNED' }, turn);
   // These live for days, or wait for what may never come, so they must not keep an old build alive: they move at their
   // next task, and their code is only changed so that what was recorded replays (CONTRIBUTING.md).
+  setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, chat);
   setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, notice);
   setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, settle);
   setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, sweep);
 }
 
-export { notice, settle, sweep, turn };
+export { chat, notice, settle, sweep, turn };

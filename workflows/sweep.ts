@@ -1,7 +1,8 @@
 /**
  * One look for what nobody works on any more: turns that were terminated or lost, or that a restored store still calls
- * running; calls whose settle is gone. A Schedule starts it every minute. Nothing is killed here (C6): a fence makes
- * sure of each open call, and what its agent doesn't say in time a settle goes on asking for (K7).
+ * running; calls whose settle is gone; chats in which a message waits while nothing runs. A Schedule starts it every
+ * minute. Nothing is killed here (C6): a fence makes sure of each open call, and what its agent doesn't say in time a
+ * settle goes on asking for (K7).
  */
 import { condition, log, TemporalFailure } from '@temporalio/workflow';
 import { isProcessRequest } from '../contract/calls.ts';
@@ -20,7 +21,7 @@ const TURNS_SIDE_BY_SIDE_MAX = 8;
 const CAUSE = 'the work on its turn was ended from outside';
 
 export async function sweep({ askForMs = DESCRIBE_AGENT_MS_MAX }: SweepInput = {}): Promise<SweepResult> {
-  const { turns, calls } = await sweepActivities.findStrays();
+  const { turns, calls, chats = [] } = await sweepActivities.findStrays();
   let turnsClosed = 0;
   for (let next = 0; next < turns.length; next += TURNS_SIDE_BY_SIDE_MAX) {
     const group = turns.slice(next, next + TURNS_SIDE_BY_SIDE_MAX);
@@ -35,7 +36,9 @@ export async function sweep({ askForMs = DESCRIBE_AGENT_MS_MAX }: SweepInput = {
     await startSettle({ ...asked, mode: 'kill', cause: 'its settle was lost' });
     settlesStarted += 1;
   }
-  return { turnsClosed, settlesStarted };
+  // Last: a chat whose turn was just closed goes on, too, by the next look at the latest.
+  if (chats.length > 0) await sweepActivities.wakeChats({ chatIds: chats });
+  return { turnsClosed, settlesStarted, chatsWoken: chats.length };
 }
 
 /** False when it could not be closed; the next sweep tries again. */

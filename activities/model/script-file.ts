@@ -2,28 +2,29 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { Refusal } from '../../contract/failures.ts';
 
-const scriptSchema = z.strictObject({
-  /** One an assistant message, counted from the last message of the user. */
-  steps: z
+const stepSchema = z.strictObject({
+  /** The answer is held back until this file is there, so that a test can do something in the meantime. */
+  holdUntilFile: z.string().optional(),
+  text: z.string().optional(),
+  calls: z
     .array(
       z.strictObject({
-        /** The answer is held back until this file is there, so that a test can do something in the meantime. */
-        holdUntilFile: z.string().optional(),
-        text: z.string().optional(),
-        calls: z
-          .array(
-            z.strictObject({
-              /** Left out: empty, as some providers send it. */
-              id: z.string().optional(),
-              name: z.string(),
-              /** A text is sent as it is, also if it isn't JSON. */
-              arguments: z.union([z.record(z.string(), z.unknown()), z.string()]),
-            }),
-          )
-          .optional(),
+        /** Left out: empty, as some providers send it. */
+        id: z.string().optional(),
+        name: z.string(),
+        /** A text is sent as it is, also if it isn't JSON. */
+        arguments: z.union([z.record(z.string(), z.unknown()), z.string()]),
       }),
     )
-    .min(1),
+    .optional(),
+});
+export type ScriptStep = z.infer<typeof stepSchema>;
+
+const scriptSchema = z.strictObject({
+  /** One an assistant message, counted from the last message of the user. */
+  steps: z.array(stepSchema).min(1),
+  /** Instead of those, after a message of the user with exactly this text. */
+  stepsByText: z.record(z.string(), z.array(stepSchema).min(1)).optional(),
   /** Before each piece that is streamed. */
   delayMs: z.int().min(0).max(60_000).optional(),
 });

@@ -9,12 +9,13 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
   LanguageModelV4FinishReason,
+  LanguageModelV4Message,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { isNote } from './build-prompt.ts';
 import { readScript } from './script-file.ts';
-import type { Script } from './script-file.ts';
+import type { ScriptStep } from './script-file.ts';
 import { promptRefusal, refuseBrokenPrompt } from './strict-prompt.ts';
 
 const PIECE_CHARACTERS = 16;
@@ -50,20 +51,25 @@ async function findAnswer(
   const script = await readScript(file);
   refuseBrokenPrompt(prompt);
   const isPersons = (message: (typeof prompt)[number]) => message.role === 'user' && !isNote(message);
-  const afterUser = prompt.slice(prompt.findLastIndex(isPersons) + 1);
-  const index = afterUser.filter((message) => message.role === 'assistant').length;
-  const step = script.steps[index];
-  if (step === undefined)
-    throw promptRefusal(`the script ${file} has ${script.steps.length} steps, and no step ${index + 1}`);
+  const last = prompt.findLastIndex(isPersons);
+  const steps = script.stepsByText?.[textOf(prompt[last])] ?? script.steps;
+  const index = prompt.slice(last + 1).filter((message) => message.role === 'assistant').length;
+  const step = steps[index];
+  if (step === undefined) throw promptRefusal(`the script ${file} has ${steps.length} steps, and no step ${index + 1}`);
   if (step.holdUntilFile !== undefined) await waitForFile(step.holdUntilFile, abortSignal);
   return { content: contentOf(step), delayMs: script.delayMs ?? 0 };
+}
+
+function textOf(message: LanguageModelV4Message | undefined): string {
+  if (message?.role !== 'user') return '';
+  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 async function waitForFile(file: string, signal: AbortSignal | undefined): Promise<void> {
   while (!existsSync(file)) await sleep(HOLD_LOOK_MS, undefined, signal === undefined ? {} : { signal });
 }
 
-function contentOf(step: Script['steps'][number]): LanguageModelV4Content[] {
+function contentOf(step: ScriptStep): LanguageModelV4Content[] {
   const calls = (step.calls ?? []).map((call) => ({
     type: 'tool-call' as const,
     toolCallId: call.id ?? '',

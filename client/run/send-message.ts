@@ -1,14 +1,17 @@
 /** Sends a message: as a turn of the chat, or of a new one. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
 import { CodedError, Refusal } from '../../contract/failures.ts';
 import { parseChatId } from '../../contract/ids.ts';
-import type { AgentId } from '../../contract/ids.ts';
+import type { AgentId, ChatId } from '../../contract/ids.ts';
+import { turnWorkflowId } from '../../contract/names.ts';
+import { ChatClient } from '../chat-client.ts';
 import type { ReachedStage } from '../dev/reach-stage.ts';
 import type { ChatTurn } from './latest-turn.ts';
-import { startNextTurn } from './start-next-turn.ts';
 
 const ASK_AGENT_MS_MAX = 5000;
+const QUEUE_LOOK_MS = 200;
 
 export interface Message {
   readonly text: string;
@@ -17,6 +20,7 @@ export interface Message {
   readonly token: string | undefined;
 }
 
+/** Through the chat, so that it never disagrees with another way of sending. */
 export async function sendMessage(stage: ReachedStage, message: Message): Promise<ChatTurn & { workflowId: string }> {
   const { store, client, places } = stage;
   const { text, model } = message;
@@ -29,12 +33,32 @@ export async function sendMessage(stage: ReachedStage, message: Message): Promis
       `turn ${chat.activeTurn} of chat ${chatId} is running: latchkey run --attach ${chatId}`,
     );
   }
-  await store.createChat({ chatId, agentId });
-  await store.enqueueUserMessage({ chatId, clientMessageId: randomUUID(), text });
-  const next = { input: { chatId, agentId, model }, taskQueue: places.turnQueue, userText: text };
-  const { turn, workflowId } = await startNextTurn({ store, client }, next);
+  if (chat !== undefined && chat.agentId !== agentId) {
+    throw new Refusal('bad_request', `chat ${chatId} is bound to agent ${chat.agentId}`, 'agentId');
+  }
+  const chats = new ChatClient({ client, taskQueue: places.turnQueue });
+  const clientMessageId = randomUUID();
+  if (chat?.model !== undefined && chat.model !== model) await chats.bind(chatId, { model });
+  const sent = await chats.send(chatId, { clientMessageId, text }, { agentId, model });
+  const turn = sent.turn ?? (await awaitTurn(store, { chatId, clientMessageId }));
+  const workflowId = turnWorkflowId(chatId, turn);
   stage.use.follow(workflowId);
   return { chatId, turn, workflowId };
+}
+
+/** Somebody else's message came first, so this one waits. */
+async function awaitTurn(
+  store: ReachedStage['store'],
+  name: { readonly chatId: ChatId; readonly clientMessageId: string },
+): Promise<number> {
+  for (;;) {
+    const message = await store.findQueuedMessage(name);
+    if (message?.turn !== undefined) return message.turn;
+    if (message === undefined || message.isDeleted) {
+      throw new Refusal('unknown_message', `the message was taken back from the queue of chat ${name.chatId}`);
+    }
+    await sleep(QUEUE_LOOK_MS);
+  }
 }
 
 async function askAgentId(address: string, token: string | undefined): Promise<AgentId> {

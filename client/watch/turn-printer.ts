@@ -72,6 +72,9 @@ export class TurnPrinter implements TurnAudience {
       case 'note':
         for (const line of event.text.split('\n')) this.notice(plainLine(line));
         return;
+      case 'chat':
+      case 'hidden':
+      case 'queue':
       case 'status':
       case 'turn':
       case 'queued':

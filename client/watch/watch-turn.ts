@@ -104,7 +104,10 @@ function turnOf(event: StreamEvent): number | undefined {
     case 'turn':
       return event.turn;
     case 'status':
+    case 'chat':
     case 'queued':
+    case 'queue':
+    case 'hidden':
     // Of a call of any turn; whoever watches the chat now is told.
     case 'note':
     default:

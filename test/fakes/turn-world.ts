@@ -147,7 +147,7 @@ export class TurnWorld {
       cancelCall: async (): Promise<CancelCallResult> => ({ outcome: outcomeOf('no_effect', 'fenced') }),
       readProcess: async () => outcomeOf('no_effect', 'read'),
       signalProcess: async () => outcomeOf('exited', 'signalled'),
-      findStrays: async () => ({ turns: [], calls: [] }),
+      findStrays: async () => ({ turns: [], calls: [], chats: [] }),
       closeStrayTurn: async () => ({ openCalls: [] }),
       deliverNotice: async () => ({ status: 204 }),
     };

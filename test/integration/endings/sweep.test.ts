@@ -16,7 +16,7 @@ function lostTurn(scripted: readonly ScriptedCall[]): TurnWorld {
   const target = world.target();
   const input = { chatId, turn: 1, step: 1, messageId: 2, stepNonce: randomUUID(), agentId, target, targetAgeMs: 0 };
   const { calls } = world.commit({ ...input, model: 'scripted', showCommands: true } as GenerateStepInput);
-  world.overrides.findStrays = async () => ({ turns: [{ chatId, turn: 1 }], calls: [] });
+  world.overrides.findStrays = async () => ({ turns: [{ chatId, turn: 1 }], calls: [], chats: [] });
   world.overrides.closeStrayTurn = async () => ({ openCalls: calls });
   return world;
 }
@@ -39,7 +39,7 @@ test('a turn that was terminated is closed: each call gets its end from its agen
     '2-runs': { status: 'running', evidence: { code: 'budget', detail: 'it runs' }, handle: 'p7' as Handle },
   };
   world.overrides.cancelCall = async ({ key }) => ({ outcome: says[key] ?? outcomeOf('unknown', 'lost') });
-  expect(await sweep(world)).toEqual({ turnsClosed: 1, settlesStarted: 0 });
+  expect(await sweep(world)).toEqual({ turnsClosed: 1, settlesStarted: 0, chatsWoken: 0 });
   expect(['exited', 'unseen', 'runs'].map((id) => world.end(id))).toEqual([
     'exited by exit',
     'no_effect by fenced',
@@ -72,12 +72,12 @@ test('a call that is still asked for, and whose settle is gone, gets another one
   const world = lostTurn([{ id: 'a', withTarget: true, status: 'cancel_requested' }]);
   const { chatId } = world;
   const { call } = world.row('a');
-  world.overrides.findStrays = async () => ({ turns: [], calls: [{ chatId, turn: 1, call }] });
+  world.overrides.findStrays = async () => ({ turns: [], calls: [{ chatId, turn: 1, call }], chats: [] });
   world.row('a').outcome = outcomeOf('unknown', 'agent_silent');
   world.overrides.cancelCall = async () => ({ outcome: outcomeOf('canceled', 'killed') });
   const bench = await openBench(world);
   const handle = await bench.startWorkflow(SWEEP_WORKFLOW_TYPE, `sweep-${randomUUID()}`, {});
-  expect(await handle.result()).toEqual({ turnsClosed: 0, settlesStarted: 1 });
+  expect(await handle.result()).toEqual({ turnsClosed: 0, settlesStarted: 1, chatsWoken: 0 });
   expect(await bench.settleOf('2-a' as ExecutionKey).result()).toMatchObject({ status: 'canceled' });
   expect(world.row('a').truth?.status).toBe('canceled');
 });
@@ -89,10 +89,10 @@ test('one stray turn that can not be closed leaves the others to be closed', asy
     { chatId, turn: 1 },
     { chatId, turn: 2 },
   ];
-  world.overrides.findStrays = async () => ({ turns, calls: [] });
+  world.overrides.findStrays = async () => ({ turns, calls: [], chats: [] });
   world.overrides.closeStrayTurn = async ({ turn }) => {
     if (turn === 1) throw refusal('bad_request');
     return { openCalls: [] };
   };
-  expect(await sweep(world)).toEqual({ turnsClosed: 1, settlesStarted: 0 });
+  expect(await sweep(world)).toEqual({ turnsClosed: 1, settlesStarted: 0, chatsWoken: 0 });
 });

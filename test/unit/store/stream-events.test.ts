@@ -11,6 +11,7 @@ test('S1: a turn tells its watchers every change once, in order, status first', 
   expect(await eventTypes(store)).toEqual([
     'status',
     'queued',
+    'chat',
     'status',
     'turn',
     'message',
@@ -20,8 +21,8 @@ test('S1: a turn tells its watchers every change once, in order, status first', 
     'turn',
   ]);
   const events = await store.readEvents({ chatId: CHAT, after: 0, limit: 100 });
-  expect(events.map((event) => event.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  expect(events[5]).toMatchObject({
+  expect(events.map((event) => event.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(events[6]).toMatchObject({
     role: 'assistant',
     calls: [{ key: '2-a', status: 'reserved', summary: '$ echo a' }],
   });
@@ -37,7 +38,7 @@ test('S1: a reader with a cursor gets the rest, page by page, and sequences are 
     if (page.length === 0) break;
     seen.push(...page.map((event) => event.seq));
   }
-  expect(seen).toEqual([1, 2, 3, 4, 5]);
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
   expect((await store.readEvents({ chatId: other, after: 0, limit: 10 })).map((event) => event.seq)).toEqual([1]);
 });
 

@@ -13,7 +13,7 @@ import { parseExecutionKey } from '../../../contract/execution-key.ts';
 
 const take = { chatId: CHAT, agentId: AGENT };
 
-test('T1: taking a turn moves the queue into the conversation, and taking it again changes nothing', async () => {
+test('T1: taking a turn moves one message into the conversation, and taking it again changes nothing', async () => {
   const store = await openStoreWithTurn();
   await store.enqueueUserMessage({ chatId: CHAT, clientMessageId: 'm2', text: 'later' });
   expect(await store.takeTurn({ ...take, turn: 1 })).toEqual({ highestMessageId: 1 });

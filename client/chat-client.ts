@@ -1,0 +1,122 @@
+/**
+ * A chat from outside: sends, edits, interrupts, by updates of its workflow, which is started by whoever asks first and
+ * rebuilt from its rows when it was lost. Everything may be asked again; sends and edits count once by client message id.
+ */
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { requireUserMessage } from '../contract/user-message.ts';
+import type {
+  ArchiveAnswer,
+  ArchiveRequest,
+  BindAnswer,
+  BindRequest,
+  ChatInput,
+  ChatInterruptAnswer,
+  ChatInterruptRequest,
+  ChatView,
+  EditAnswer,
+  EditRequest,
+  NewChat,
+  QueueAnswer,
+  QueuedRequest,
+  SendAnswer,
+  SendRequest,
+} from '../contract/chat.ts';
+import type { ChatId } from '../contract/ids.ts';
+import { firstLine } from '../contract/well-formed.ts';
+import { CHAT_QUERY, CHAT_UPDATES, CHAT_WORKFLOW_TYPE, chatWorkflowId, SEARCH_ATTRIBUTES } from '../contract/names.ts';
+import { isClosing, readChatError } from './chat-errors.ts';
+
+const WORKFLOW_TASK_TIMEOUT = '3s';
+const SUMMARY_CHARACTERS_MAX = 100;
+/** A workflow that closes while it is asked, such as one of an archived chat, is started again. */
+const TRIES_MAX = 5;
+
+export interface ChatClientOptions {
+  readonly client: Client;
+  /** Of the turn workers. */
+  readonly taskQueue: string;
+  /** What chats that are started from here pass on to their turns. */
+  readonly turns?: Omit<ChatInput, 'chatId' | 'create' | 'isContinued'>;
+}
+
+export class ChatClient {
+  readonly #options: ChatClientOptions;
+
+  constructor(options: ChatClientOptions) {
+    this.#options = options;
+  }
+
+  /** With `create` the chat is made if there is none. Refused in words before anything is sent where that can be told. */
+  async send(chatId: ChatId, request: SendRequest, create?: NewChat): Promise<SendAnswer> {
+    // An update that is too large wedges the workflow for ever, so it must not leave here (temporal-live.md A8).
+    requireUserMessage(request);
+    return this.#ask<SendAnswer>(chatId, CHAT_UPDATES.send, request, create);
+  }
+
+  async edit(chatId: ChatId, request: EditRequest): Promise<EditAnswer> {
+    requireUserMessage(request);
+    return this.#ask<EditAnswer>(chatId, CHAT_UPDATES.edit, request);
+  }
+
+  deleteQueued(chatId: ChatId, request: QueuedRequest): Promise<QueueAnswer> {
+    return this.#ask<QueueAnswer>(chatId, CHAT_UPDATES.deleteQueued, request);
+  }
+
+  promoteQueued(chatId: ChatId, request: QueuedRequest): Promise<QueueAnswer> {
+    return this.#ask<QueueAnswer>(chatId, CHAT_UPDATES.promoteQueued, request);
+  }
+
+  interrupt(chatId: ChatId, request: ChatInterruptRequest = {}): Promise<ChatInterruptAnswer> {
+    return this.#ask<ChatInterruptAnswer>(chatId, CHAT_UPDATES.interrupt, request);
+  }
+
+  bind(chatId: ChatId, request: BindRequest): Promise<BindAnswer> {
+    return this.#ask<BindAnswer>(chatId, CHAT_UPDATES.bind, request);
+  }
+
+  archive(chatId: ChatId, request: ArchiveRequest): Promise<ArchiveAnswer> {
+    return this.#ask<ArchiveAnswer>(chatId, CHAT_UPDATES.archive, request);
+  }
+
+  /** By a query, so a turn worker must be there. Refusal `unknown_chat` where no workflow of the chat was ever started. */
+  async view(chatId: ChatId): Promise<ChatView> {
+    try {
+      return await this.#options.client.workflow.getHandle(chatWorkflowId(chatId)).query<ChatView>(CHAT_QUERY);
+    } catch (error) {
+      throw readChatError(error, chatId);
+    }
+  }
+
+  async #ask<Answer>(chatId: ChatId, update: string, request: object, create?: NewChat): Promise<Answer> {
+    const { client } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await client.workflow.executeUpdateWithStart<Chat, Answer, [object]>(update, {
+          args: [request],
+          startWorkflowOperation: this.#startOperation(chatId, create),
+        });
+      } catch (error) {
+        if (tries < TRIES_MAX && isClosing(error)) continue;
+        throw readChatError(error, chatId);
+      }
+    }
+  }
+
+  #startOperation(chatId: ChatId, create: NewChat | undefined): WithStartWorkflowOperation<Chat> {
+    const { taskQueue, turns } = this.#options;
+    return new WithStartWorkflowOperation<Chat>(CHAT_WORKFLOW_TYPE, {
+      workflowId: chatWorkflowId(chatId),
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      taskQueue,
+      args: [{ chatId, ...turns, ...(create === undefined ? {} : { create }) }],
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: firstLine(`chat ${chatId}`, SUMMARY_CHARACTERS_MAX),
+      typedSearchAttributes: [{ key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId }],
+    });
+  }
+}
+
+type Chat = (input: ChatInput) => Promise<void>;

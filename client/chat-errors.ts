@@ -1,0 +1,49 @@
+/** What an update of a chat failed with, as one of our coded errors. By names and codes: classes may come from another copy. */
+import { CodedError, isFailureCode, Refusal } from '../contract/failures.ts';
+import type { ChatId } from '../contract/ids.ts';
+
+/** The workflow closed before it had attended to the update: nothing changed, so it may be asked again. */
+export function isClosing(error: unknown): boolean {
+  const failure = findFailure(error);
+  if (failure?.type === 'AcceptedUpdateCompletedWorkflow') return true;
+  return (
+    nameOf(error) === 'WorkflowNotFoundError' ||
+    /workflow (execution )?(already )?(completed|closing)/i.test(textOf(error))
+  );
+}
+
+export function readChatError(error: unknown, chatId: ChatId): unknown {
+  if (error instanceof CodedError) return error;
+  const failure = findFailure(error);
+  if (failure !== undefined && isFailureCode(failure.type)) {
+    return new Refusal(failure.type, failure.message, failure.field);
+  }
+  if (nameOf(error) === 'WorkflowNotFoundError') {
+    return new Refusal('unknown_chat', `chat ${chatId} has no workflow: nothing was sent to it yet`, 'chatId');
+  }
+  return error;
+}
+
+interface Failure {
+  readonly type: unknown;
+  readonly message: string;
+  readonly field: string | undefined;
+}
+
+/** The failure that an update's handler or validator threw. */
+function findFailure(error: unknown): Failure | undefined {
+  if (nameOf(error) !== 'WorkflowUpdateFailedError') return undefined;
+  const cause = (error as { cause?: { type?: unknown; message?: unknown; details?: readonly unknown[] } }).cause;
+  if (cause === undefined) return undefined;
+  const [detail] = cause.details ?? [];
+  const field = (detail as { field?: unknown } | undefined)?.field;
+  return { type: cause.type, message: String(cause.message), field: typeof field === 'string' ? field : undefined };
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : '';
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
