@@ -50,7 +50,7 @@ export class ChatClient {
 
   /** With `create` the chat is made if there is none. Refused in words before anything is sent where that can be told. */
   async send(chatId: ChatId, request: SendRequest, create?: NewChat): Promise<SendAnswer> {
-    // An update that is too large wedges the workflow for ever, so it must not leave here (temporal-live.md A8).
+    // An update that is too large wedges the workflow for ever, so it must not leave here.
     requireUserMessage(request);
     return this.#ask<SendAnswer>(chatId, CHAT_UPDATES.send, request, create);
   }
