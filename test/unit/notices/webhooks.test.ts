@@ -89,7 +89,7 @@ test('nobody at the address is a failure that names its host, and a cancel ends 
   expect(gone).toMatchObject({ kind: 'failed', reason: expect.stringContaining(`127.0.0.1:${port} could not`) });
 });
 
-test('a notice tells of a turn by counts, error and title, with nothing that was said, and always by one id', async () => {
+test('a notice tells of a turn by counts, error and title, with nothing else that was said, and always by one id', async () => {
   const store = await openStoreWithTurn();
   const turn = { chatId: CHAT, turn: 1 };
   await store.commitStep(await beginTestStep(store), { text: 'secret', calls: [draftCall('a')], agentId: AGENT });
@@ -107,6 +107,8 @@ test('a notice tells of a turn by counts, error and title, with nothing that was
     error: { code: 'model_refused', message: 'no' },
     steps: 1,
     calls: 1,
+    // The first line of the first message.
+    title: 'hello',
   });
   expect(buildNotice(turn, { ...ended, title: 'Mend it' })).toMatchObject({
     id,
