@@ -17,6 +17,12 @@ import { commonWorkerOptions } from './worker-options.ts';
 
 /** What a turn waits for after its worker's death, between two tasks; the default is 10 s (A9). */
 const STICKY_TIMEOUT_MS = 1000;
+/**
+ * A model call that ends so soon after SIGTERM ends here: each one that a deploy cuts off costs an attempt of its
+ * budget, and watchers see its text withdrawn. Whoever stops us must wait longer than the second.
+ */
+const SHUTDOWN_GRACE_MS = 5000;
+const SHUTDOWN_FORCE_MS = 7000;
 
 async function turnWorker(stopping: AbortSignal): Promise<void> {
   const configuration = readTurnWorkerConfiguration({ env: process.env, args: process.argv.slice(2) });
@@ -30,6 +36,8 @@ async function turnWorker(stopping: AbortSignal): Promise<void> {
   const { namespace } = loadConnection(request);
   const worker = await Worker.create({
     ...commonWorkerOptions(configuration),
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownForceTime: SHUTDOWN_FORCE_MS,
     connection,
     namespace,
     taskQueue: turnQueue,

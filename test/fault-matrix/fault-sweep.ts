@@ -11,7 +11,7 @@ import { settles } from './rounds/settles.ts';
 import { disposeStage, Stage } from './stage.ts';
 
 /** `short` is what `npm test` runs; each meets every point at least once. */
-export const FAULT_SIZES = { short: { cycles: 1 }, quick: { cycles: 1 }, full: { cycles: 4 } } as const;
+export const FAULT_SIZES = { short: { cycles: 1 }, quick: { cycles: 2 }, full: { cycles: 6 } } as const;
 
 export interface FaultSweepOptions {
   readonly size: keyof typeof FAULT_SIZES;

@@ -37,6 +37,8 @@ const FOREVER_SECONDS = 120;
 /** Longer than a target stays fresh, so that it is recorded just before the dispatch. */
 const SLOW_TEXT = 'I think about this for a while, and then for another while, before I run anything. ';
 const SLOW_DELAY_MS = 450;
+/** Most of a second a model call, so that some restarts meet one. */
+const ROLLING_DELAY_MS = 100;
 
 export interface PlanContext {
   /** A beginning of labels that nobody else has. */
@@ -208,6 +210,22 @@ export function signalPlan(context: PlanContext, handle: string): TurnPlan {
     calls: [{ label, code: 0, isBackground: false, isSignal: true }],
     ends: ['completed'],
   };
+}
+
+/** Commands as long as people's, one after another and side by side. */
+export function rollingPlan(context: PlanContext, scale: number): TurnPlan {
+  const seconds = (): number => Math.round(context.random.between(10, 60) * scale * 10) / 10;
+  const { steps, calls } = new PlanBuilder(context)
+    .step(
+      [
+        { id: 'first', seconds: seconds() },
+        { id: 'beside', seconds: seconds(), code: 4 },
+      ],
+      SLOW_TEXT,
+    )
+    .step([{ id: 'second', seconds: seconds() }], SLOW_TEXT)
+    .done();
+  return { kind: 'rolling', steps, calls, delayMs: ROLLING_DELAY_MS, ends: ['completed'] };
 }
 
 /** The strict provider reads the whole chat once more. */

@@ -148,6 +148,18 @@ export class Stage {
     return signalled.length;
   }
 
+  /** A deploy: one after another is ended by SIGTERM, after a fresh one has come up in its place. */
+  async replace(kind: PieceKind): Promise<number> {
+    const slots = this.#slots.filter((slot) => slot.kind === kind);
+    for (const slot of slots) {
+      const old = slot.piece;
+      await this.#start(slot);
+      old?.signal('SIGTERM');
+      await old?.ended();
+    }
+    return slots.length;
+  }
+
   /** Stops all of a kind for so long, and lets them go on. */
   async freeze(kind: PieceKind, ms: number): Promise<number> {
     const frozen = this.pieces(kind).filter((piece) => piece.signal('SIGSTOP'));
