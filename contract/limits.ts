@@ -86,3 +86,9 @@ export const OPERATOR_TEXT_CHARACTERS_MAX = 500;
 export const NOTE_CHARACTERS_MAX = 8000;
 /** TERM to KILL, when the caller doesn't say. */
 export const KILL_GRACE_MS_DEFAULT = 2 * SECOND;
+/** Chats in one page of a listing. */
+export const CHAT_PAGE_CHATS_COUNT_MAX = 200;
+/** Messages in one page of a chat. */
+export const MESSAGE_PAGE_MESSAGES_MAX = 500;
+/** A text that chats are searched for. */
+export const SEARCH_CHARACTERS_MAX = 200;

@@ -11,6 +11,8 @@ export interface MigrationsSeen {
   readonly foreign: readonly string[];
 }
 
+export const NOT_MADE_YET: MigrationsSeen = { applied: [], pending: Object.keys(MIGRATIONS), foreign: [] };
+
 /** Changes nothing. `schema` is where the tables are, on a database that has several. */
 export async function readMigrations(db: Kysely<Schema>, schema: string | undefined): Promise<MigrationsSeen> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });

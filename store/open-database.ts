@@ -1,10 +1,11 @@
 /** Opens the tables of a store, wherever they are. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import { Refusal } from '../contract/failures.ts';
 import { showStoreUrl } from '../contract/store-url.ts';
-import { migrateToLatest, readMigrations, refuseNewer } from './migrate.ts';
+import { migrateToLatest, NOT_MADE_YET, readMigrations, refuseNewer } from './migrate.ts';
+import type { MigrationsSeen } from './migrate.ts';
 import { createPostgresDialect } from './postgres/dialect.ts';
 import { STATEMENT_TIMEOUT_MS } from './postgres/pool.ts';
 import { readServer } from './postgres/server.ts';
@@ -31,6 +32,17 @@ export async function openDatabase(url: string): Promise<MigratedDatabase> {
     const applied =
       place.kind === 'sqlite' ? await migrateToLatest(db, schema) : await migrateUnhurried(place.url, schema);
     return { db, applied };
+  });
+}
+
+/** What was applied and what would be; changes nothing, makes no file, and refuses no database for being newer. */
+export async function inspectMigrations(url: string): Promise<MigrationsSeen> {
+  const parsed = parseStoreUrl(url);
+  if (parsed.kind === 'sqlite' && !existsSync(parsed.path)) return NOT_MADE_YET;
+  return connected(url, async (db, _place, schema) => {
+    const seen = await readMigrations(db, schema);
+    await db.destroy();
+    return seen;
   });
 }
 

@@ -54,6 +54,10 @@ import { recordTruth } from './late-truth.ts';
 import { openChat } from './open-chat.ts';
 import { deleteQueued, enqueueUserMessage, findQueuedMessage, promoteQueued } from './queue.ts';
 import type { EnqueueUserMessageInput, EnqueueUserMessageResult, QueuedMessage } from './queue.ts';
+import { listChats } from './list-chats.ts';
+import type { ChatPage, ListChatsInput } from './list-chats.ts';
+import { listMessages } from './list-messages.ts';
+import type { ListMessagesInput, MessagePage } from './list-messages.ts';
 import { listRetiredAgents, recordRetirement } from './retired-agents.ts';
 import type { RetiredAgent } from './retired-agents.ts';
 import { noteRetry } from './step-retry.ts';
@@ -109,6 +113,9 @@ export interface Store {
   findCall(input: { chatId: ChatId; key: ExecutionKey }): Promise<StoredCall | undefined>;
   listCalls(input: { chatId: ChatId; turn?: number }): Promise<readonly StoredCall[]>;
 
+  listChats(input: ListChatsInput): Promise<ChatPage>;
+  listMessages(input: ListMessagesInput): Promise<MessagePage>;
+
   recordRetirement(input: RetireAgent & { agentId: AgentId }): Promise<void>;
   listRetiredAgents(): Promise<readonly RetiredAgent[]>;
 
@@ -153,6 +160,8 @@ export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
     recordTruth: (input) => recordTruth(db, input),
     findCall: (input) => readAgain(() => findCall(db, input)),
     listCalls: (input) => readAgain(() => listCalls(db, input)),
+    listChats: (input) => readAgain(() => listChats(db, input)),
+    listMessages: (input) => listMessages(db, input),
     recordRetirement: (input) => recordRetirement(db, input),
     listRetiredAgents: () => readAgain(() => listRetiredAgents(db)),
     readEvents: (input) => readAgain(() => readEvents(db, input)),

@@ -15,6 +15,8 @@ export function openDatabase(path: string): DatabaseSync {
     database.exec('PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = FULL');
     database.exec('PRAGMA foreign_keys = ON');
+    // SQLite's own folds ASCII only, and a search must find "Äpfel" by "äpfel" on either database.
+    database.function('lower', { deterministic: true }, lowerCase);
   } catch (error) {
     database.close();
     throw error;
@@ -36,4 +38,8 @@ function asKyselyStatement(statement: StatementSync): SqliteStatement {
     run: (parameters) => statement.run(...(parameters as Bindable[])),
     iterate: (parameters) => statement.iterate(...(parameters as Bindable[])),
   };
+}
+
+function lowerCase(value: unknown): string | null {
+  return typeof value === 'string' ? value.toLowerCase() : null;
 }
