@@ -3,10 +3,12 @@ import { Command, CommanderError } from 'commander';
 import { addAgentCommand } from './commands/agent.ts';
 import { addCallCommand } from './commands/call.ts';
 import { addCallsCommand } from './commands/calls.ts';
+import { addChatsCommand } from './commands/chats.ts';
 import { addDevCommand } from './commands/dev.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExecCommand } from './commands/exec.ts';
 import { addRunCommand } from './commands/run.ts';
+import { addStoreCommand } from './commands/store.ts';
 import { describeFailure } from './describe-failure.ts';
 import { readVersion } from './version.ts';
 
@@ -50,6 +52,8 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
   addDevCommand(program, setExitCode);
   addCallsCommand(program, setExitCode);
   addCallCommand(program, setExitCode);
+  addChatsCommand(program);
+  addStoreCommand(program, setExitCode);
   addDoctorCommand(program, setExitCode);
   addAgentCommand(program, setExitCode);
   addExecCommand(program, setExitCode);

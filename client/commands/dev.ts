@@ -1,12 +1,13 @@
 /** `latchkey dev`: the pieces that one folder needs, in the foreground or in the background, and their end. */
 import type { Command } from 'commander';
 import { CodedError } from '../../contract/failures.ts';
+import { showStoreUrl } from '../../contract/store-url.ts';
 import { ensureStage } from '../dev/ensure-stage.ts';
 import { forgetKept, isKept } from '../dev/stage-users.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
 import { findLiveRecord } from '../dev/stage-record.ts';
-import type { StagePlaces } from '../dev/stage-record.ts';
+import type { StagePlaces, StageRecord } from '../dev/stage-record.ts';
 import { stopStage } from '../dev/stop-stage.ts';
 import { parsePort } from '../parse-port.ts';
 import { timeOfDay } from '../watch/format-time.ts';
@@ -135,7 +136,9 @@ async function runDetached(folder: StageFolder, flags: DevFlags): Promise<number
 function showStatus(folder: StageFolder, isJson: boolean): number {
   const live = findLiveRecord(folder);
   if (isJson) {
-    process.stdout.write(`${JSON.stringify(live ?? { state: 'stopped', workspace: folder.workspace })}\n`);
+    process.stdout.write(
+      `${JSON.stringify(withoutPassword(live) ?? { state: 'stopped', workspace: folder.workspace })}\n`,
+    );
     return live === undefined ? 1 : 0;
   }
   if (live === undefined) {
@@ -153,13 +156,18 @@ function showStatus(folder: StageFolder, isJson: boolean): number {
   return 0;
 }
 
+function withoutPassword(record: StageRecord | undefined): StageRecord | undefined {
+  if (record?.places === undefined) return record;
+  return { ...record, places: { ...record.places, storeUrl: showStoreUrl(record.places.storeUrl) } };
+}
+
 function placeLines(places: StagePlaces | undefined, folder: StageFolder): string[] {
   if (places === undefined) return [];
   return [
     `  Temporal        ${places.temporalAddress}, namespace ${places.temporalNamespace}`,
     ...(places.temporalUiUrl === undefined ? [] : [`  Temporal UI     ${places.temporalUiUrl}`]),
     `  agent           ${places.agentAddress}`,
-    `  store           ${places.storeUrl}`,
+    `  store           ${showStoreUrl(places.storeUrl)}`,
     `  state, log      ${folder.root}`,
   ];
 }

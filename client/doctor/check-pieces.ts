@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
 import { CodedError, FAILURES } from '../../contract/failures.ts';
 import type { AgentId } from '../../contract/ids.ts';
+import { showStoreUrl } from '../../contract/store-url.ts';
 import { findLastPoll } from '../calls/last-poll.ts';
 import { connectTemporal } from '../connect-temporal.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
@@ -73,11 +74,11 @@ async function checkStore(url: string): Promise<Finding> {
   const about = 'store';
   const path = url.replace(/^sqlite:/, '');
   if (url.startsWith('sqlite:') && !existsSync(path))
-    return { about, verdict: 'ok', detail: `${url} is made at first use` };
+    return { about, verdict: 'ok', detail: `${showStoreUrl(url)} is made at first use` };
   try {
     const store = await openStore(url);
     await store.close();
-    return { about, verdict: 'ok', detail: url };
+    return { about, verdict: 'ok', detail: showStoreUrl(url) };
   } catch (error) {
     return failed(about, error);
   }
