@@ -57,9 +57,15 @@ const TURN_POINTS = {
   'end-before-report': true,
 } as const;
 
+/** In the turn worker, where a conversation is too long: no turn of the fault matrix gets there. */
+const COMPACTION_POINTS = {
+  /** The summary is written and not stored: the next attempt asks for it anew, and there is one. */
+  'compact-before-commit': true,
+} as const;
+
 export const FAULT_POINTS = { ...EXECUTE_POINTS, ...TURN_POINTS } as const;
 
-export type FaultPoint = keyof typeof FAULT_POINTS;
+export type FaultPoint = keyof typeof FAULT_POINTS | keyof typeof COMPACTION_POINTS;
 
 /** Tests name a point; unset in real use. */
 const ARMED = process.env['LATCHKEY_FAULT_AT'];

@@ -3,8 +3,9 @@
  * Idempotent by chat, turn and step: a committed step returns what is stored and asks no model.
  */
 import { Context } from '@temporalio/activity';
-import type { GenerateStepInput, GenerateStepResult } from '../contract/activity-interfaces.ts';
+import type { CompactionDue, GenerateStepInput, GenerateStepResult } from '../contract/activity-interfaces.ts';
 import { CodedError, Refusal } from '../contract/failures.ts';
+import type { ChatId } from '../contract/ids.ts';
 import { TARGET_FRESH_MS } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
 import type { StepAttempt } from '../store/steps.ts';
@@ -14,6 +15,8 @@ import { faultPoint } from './fault-points.ts';
 import { startAge } from './model/activity-age.ts';
 import { startBeating } from './model/beat.ts';
 import { buildPrompt } from './model/build-prompt.ts';
+import { isWindowFull } from './model/compaction/context-window.ts';
+import type { ContextWindow } from './model/compaction/context-window.ts';
 import { draftCalls } from './model/draft-calls.ts';
 import type { RawToolCall } from './model/draft-calls.ts';
 import { createPartWriter } from './model/part-writer.ts';
@@ -28,11 +31,12 @@ interface Dependencies {
   readonly models: ModelResolver;
   readonly now: () => number;
   readonly modelSilenceMsMax?: number;
+  readonly contextWindow?: ContextWindow;
 }
 
 export function generateStepWith(
   dependencies: Dependencies,
-): (input: GenerateStepInput) => Promise<GenerateStepResult> {
+): (input: GenerateStepInput) => Promise<GenerateStepResult | CompactionDue> {
   return async (input) => {
     const stopBeating = startBeating();
     try {
@@ -43,7 +47,10 @@ export function generateStepWith(
   };
 }
 
-async function generateStep(dependencies: Dependencies, input: GenerateStepInput): Promise<GenerateStepResult> {
+async function generateStep(
+  dependencies: Dependencies,
+  input: GenerateStepInput,
+): Promise<GenerateStepResult | CompactionDue> {
   const { store } = dependencies;
   const { chatId, turn, step, messageId, stepNonce, agentId, showCommands } = input;
   const { info } = Context.current();
@@ -58,7 +65,11 @@ async function generateStep(dependencies: Dependencies, input: GenerateStepInput
   });
   if (begun.state === 'committed') return begun.result;
   faultPoint('generate-begun');
-  const generated = await withRetryNoted(store, begun.attempt, () => askModel(dependencies, input, begun.attempt));
+  if (input.isCompacted !== true && (await isCompactionDue(dependencies, chatId))) return { isCompactionDue: true };
+  const generated = await withRetryNoted(
+    (retry) => store.noteRetry(begun.attempt, retry),
+    () => askModel(dependencies, input, begun.attempt),
+  );
   const target = freshTarget(input, ageMs());
   faultPoint('generate-before-commit');
   const committed = await store.commitStep(begun.attempt, {
@@ -70,6 +81,11 @@ async function generateStep(dependencies: Dependencies, input: GenerateStepInput
   });
   faultPoint('generate-after-commit');
   return committed;
+}
+
+/** Asked before the model is, since its refusal of what is too long may come only after a long wait, or cost. */
+async function isCompactionDue({ store, contextWindow }: Dependencies, chatId: ChatId): Promise<boolean> {
+  return contextWindow !== undefined && isWindowFull(contextWindow, await store.findContextUse(chatId));
 }
 
 interface Generated {

@@ -10,10 +10,12 @@ import { awaitTurnEndWith } from './await-turn-end.ts';
 import { createChatActivities } from './chat-activities.ts';
 import { closeStepWith } from './close-step.ts';
 import { closeStrayTurnWith } from './close-stray-turn.ts';
+import { compactConversationWith } from './compact-conversation.ts';
 import { deliverNoticeWith } from './deliver-notice.ts';
 import { endTurnWith } from './end-turn.ts';
 import { findStraysWith } from './find-strays.ts';
 import { generateStepWith } from './generate-step.ts';
+import type { ContextWindow } from './model/compaction/context-window.ts';
 import type { ModelResolver } from './model/resolve-model.ts';
 import type { WebhookSettings } from './notices/webhook-secrets.ts';
 import { recordCancelRequestsWith } from './record-cancel-requests.ts';
@@ -30,6 +32,8 @@ export interface TurnActivitiesOptions {
   readonly now?: () => number;
   /** A provider that says nothing for so long is given up, and asked again; default 10 minutes. */
   readonly modelSilenceMsMax?: number;
+  /** Of the models in use; left out: a conversation is compacted only when its provider takes no more. */
+  readonly contextWindow?: ContextWindow;
   /** Who is told of a turn's end; left out: nobody. */
   readonly webhook?: WebhookSettings;
 }
@@ -42,6 +46,7 @@ export function createTurnActivities(
   return {
     takeTurn: takeTurnWith(store),
     generateStep: generateStepWith({ now: Date.now, ...options }),
+    compactConversation: compactConversationWith(options),
     closeStep: closeStepWith(store),
     recordTargets: recordTargetsWith(store),
     recordResult: recordResultWith(store),

@@ -17,10 +17,11 @@ import type { StrayCall, StrayTurn } from './sweep.ts';
 import type { Target } from './target.ts';
 import type { TurnEnd } from './turn.ts';
 
-/** On the turn queue. All idempotent: by chat and turn, by chat, turn and step, or by chat and key. */
+/** On the turn queue. All idempotent: by chat and turn, by chat, turn and step or number, or by chat and key. */
 export interface TurnActivities {
   takeTurn(input: TakeTurnInput): Promise<TakeTurnResult>;
-  generateStep(input: GenerateStepInput): Promise<GenerateStepResult>;
+  generateStep(input: GenerateStepInput): Promise<GenerateStepResult | CompactionDue>;
+  compactConversation(input: CompactConversationInput): Promise<CompactConversationResult>;
   closeStep(input: CloseStepInput): Promise<CloseStepResult>;
 }
 
@@ -93,6 +94,8 @@ export interface GenerateStepInput {
   /** With its age when the activity was scheduled; committed with the calls only while fresh. */
   readonly target?: Target;
   readonly targetAgeMs?: number;
+  /** Room was made for this step, or could not be: the model is asked however full its window is. */
+  readonly isCompacted?: boolean;
 }
 
 export interface GenerateStepResult {
@@ -101,6 +104,30 @@ export interface GenerateStepResult {
   readonly calls: readonly CommittedCall[];
   /** No calls: the turn's work is done. */
   readonly isFinal: boolean;
+}
+
+/** The model was not asked: so much of its window is used that the conversation should be compacted first. */
+export interface CompactionDue {
+  readonly isCompactionDue: true;
+}
+
+export interface CompactConversationInput {
+  readonly chatId: ChatId;
+  readonly turn: number;
+  /** From 1 within the turn. */
+  readonly number: number;
+  /** Of the summary. */
+  readonly messageId: MessageId;
+  readonly model: string;
+  /** The provider takes no more; else there is room left, and a summary must be worth its price. */
+  readonly isRefused: boolean;
+}
+
+export interface CompactConversationResult {
+  /** As stored; undefined when nothing was replaced. */
+  readonly messageId?: MessageId;
+  /** How many messages the summary stands for; 0: there was nothing that could be left out. */
+  readonly messageCount: number;
 }
 
 export interface CloseStepInput {

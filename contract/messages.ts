@@ -34,6 +34,18 @@ export interface ConversationCall {
   readonly result?: { readonly text: string; readonly isError: boolean };
 }
 
+/** Stands for the older part of a conversation before the model; people still see that part. It comes first. */
+export interface SummaryMessage {
+  readonly role: 'summary';
+  readonly id: MessageId;
+  readonly chatId: ChatId;
+  /** In which it was made. */
+  readonly turn: number;
+  readonly text: string;
+  /** Assistant messages that it stands for, of the turn of the newest user's message. */
+  readonly replacedSteps: number;
+}
+
 /** Something that became known after a result was recorded (C3): the result stays as it is, and the model reads this. */
 export interface NoteMessage {
   readonly role: 'note';
@@ -43,4 +55,5 @@ export interface NoteMessage {
   readonly text: string;
 }
 
-export type ConversationMessage = UserMessage | AssistantMessage | NoteMessage;
+export type SaidMessage = UserMessage | AssistantMessage | SummaryMessage;
+export type ConversationMessage = SaidMessage | NoteMessage;

@@ -50,12 +50,7 @@ async function readNewestMessages(
   chatId: ChatId,
   messagesMax: number | undefined,
 ): Promise<{ messages: Selectable<MessageRow>[]; hasEarlier: boolean }> {
-  const query = trx
-    .selectFrom('messages')
-    .selectAll()
-    .where('chat_id', '=', chatId)
-    .where('hidden', '=', 0)
-    .where('role', 'in', ['user', 'assistant']);
+  const query = trx.selectFrom('messages').selectAll().where('chat_id', '=', chatId).where('hidden', '=', 0);
   if (messagesMax === undefined) return { messages: await query.orderBy('id').execute(), hasEarlier: false };
   const newest = await query
     .orderBy('id', 'desc')
@@ -88,8 +83,15 @@ async function tellMessages(
     .where('key', 'not in', (query) => hiddenKeys(query, chatId))
     .orderBy('position')
     .execute();
+  const counts = await countReplaced(trx, chatId, messages);
+  const tell = (row: Selectable<MessageRow>): StreamEventBody => {
+    const id = row.id as MessageId;
+    const { turn, text } = row;
+    if (row.role !== 'summary') return tellMessage(row, calls.get(id) ?? []);
+    return { type: 'message', role: 'summary', id, turn, text, messageCount: counts.get(id) ?? 0 };
+  };
   const placed = [
-    ...messages.map((row) => ({ place: row.id, event: tellMessage(row, calls.get(row.id as MessageId) ?? []) })),
+    ...messages.map((row) => ({ place: row.id, event: tell(row) })),
     // After its message and before the next one: ids are whole numbers.
     ...notes.map(({ after_message_id: after, key, text }) => ({
       place: after + 0.5,
@@ -106,6 +108,23 @@ function tellMessage(row: Selectable<MessageRow>, calls: readonly StoredCall[]):
     return { type: 'message', role: 'user', id, turn, clientMessageId: row.client_message_id ?? '', text };
   }
   return { type: 'message', role: 'assistant', id, turn, step: row.step ?? 0, text, calls: calls.map(askedCallOf) };
+}
+
+/** How many messages each summary stands for. */
+async function countReplaced(
+  trx: Transaction<Schema>,
+  chatId: ChatId,
+  messages: readonly Selectable<MessageRow>[],
+): Promise<ReadonlyMap<number, number>> {
+  if (!messages.some(({ role }) => role === 'summary')) return new Map();
+  const rows = await trx
+    .selectFrom('messages')
+    .select(({ fn }) => ['summarized_by', fn.countAll().as('count')])
+    .where('chat_id', '=', chatId)
+    .where('summarized_by', 'is not', null)
+    .groupBy('summarized_by')
+    .execute();
+  return new Map(rows.map(({ summarized_by: id, count }) => [id ?? 0, Number(count)]));
 }
 
 /** A call with what was asked: the arguments are told once, with its message. */
@@ -140,8 +159,9 @@ async function tellRunningStep(trx: Transaction<Schema>, chat: Selectable<ChatRo
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
-  // Anything that came after a retry has put an end to the wait.
-  return last?.type === 'retry' ? [{ type: 'retry', ...(JSON.parse(last.payload) as object) } as StreamEventBody] : [];
+  // Anything that came after has put an end to the wait.
+  if (last?.type !== 'retry' && last?.type !== 'compaction') return [];
+  return [{ type: last.type, ...(JSON.parse(last.payload) as object) } as StreamEventBody];
 }
 
 /** What no turn has taken, also the message that the next turn has claimed. */

@@ -1,30 +1,26 @@
-import type { ExpressionBuilder } from 'kysely';
+import type { ExpressionBuilder, Selectable } from 'kysely';
 import type { ChatId, MessageId } from '../contract/ids.ts';
-import type { ConversationCall, ConversationMessage, NoteMessage } from '../contract/messages.ts';
+import type { ConversationCall, ConversationMessage, NoteMessage, SaidMessage } from '../contract/messages.ts';
 import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import type { Database } from './database.ts';
-import type { Schema } from './schema.ts';
+import type { MessageRow, Schema } from './schema.ts';
 import { inSnapshot } from './transaction.ts';
 
 /**
- * What was said in a chat, in order, each assistant message with its calls and the results that they have so far; and
- * what became known later, after the message that was the last one then.
+ * A chat as its model sees it: what was said, in order, each assistant message with its calls and the results that they
+ * have so far; and what became known later, after the message that was the last one then. What a summary stands for is
+ * left out, and the summary comes first; one that an edit has hidden stands for nothing.
  */
 export async function loadConversation(db: Database, chatId: ChatId): Promise<readonly ConversationMessage[]> {
   // One snapshot, so that no call is seen without the message that asked for it.
   return inSnapshot(db, async (trx) => {
-    const messages = await trx
-      .selectFrom('messages')
-      .selectAll()
-      .where('chat_id', '=', chatId)
-      .where('hidden', '=', 0)
-      .orderBy('id')
-      .execute();
+    const messages = await visibleMessages(trx, chatId).selectAll('messages').orderBy('messages.id').execute();
     const callRows = await trx
       .selectFrom('calls')
       .selectAll()
       .where('chat_id', '=', chatId)
+      .where('message_id', 'in', visibleMessages(trx, chatId).select('messages.id'))
       .orderBy('message_id')
       .orderBy('position')
       .execute();
@@ -43,12 +39,14 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
       text,
     }));
     const callsByMessage = Map.groupBy(callRows.map(readCall), (call) => call.messageId);
+    const replacedSteps = await countReplacedSteps(trx, chatId, messages);
     const said = messages.map((row): SaidMessage => {
       const id = row.id as MessageId;
       const { turn, text } = row;
       if (row.role === 'user') {
         return { role: 'user', id, chatId, turn, text, clientMessageId: row.client_message_id ?? '' };
       }
+      if (row.role === 'summary') return { role: 'summary', id, chatId, turn, text, replacedSteps };
       const calls = (callsByMessage.get(id) ?? []).map(toConversationCall);
       return { role: 'assistant', id, chatId, turn, step: row.step ?? 0, text, calls };
     });
@@ -68,11 +66,46 @@ export function hiddenKeys(query: ExpressionBuilder<Schema, 'notes'>, chatId: Ch
     .where('messages.hidden', '>', 0);
 }
 
-type SaidMessage = Exclude<ConversationMessage, NoteMessage>;
+function visibleMessages(db: Database, chatId: ChatId) {
+  return db
+    .selectFrom('messages')
+    .where('messages.chat_id', '=', chatId)
+    .where('messages.hidden', '=', 0)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('messages as summaries')
+            .select('summaries.id')
+            .whereRef('summaries.chat_id', '=', 'messages.chat_id')
+            .whereRef('summaries.id', '=', 'messages.summarized_by')
+            .where('summaries.hidden', '=', 0),
+        ),
+      ),
+    );
+}
+
+/** Of the newest turn: what its user's message is answered with so far, and the model does not see any more. */
+async function countReplacedSteps(
+  db: Database,
+  chatId: ChatId,
+  visible: readonly Selectable<MessageRow>[],
+): Promise<number> {
+  if (!visible.some(({ role }) => role === 'summary')) return 0;
+  const turn = visible.findLast(({ role }) => role === 'user')?.turn ?? 0;
+  const { steps } = await db
+    .selectFrom('messages')
+    .select(({ fn }) => fn.countAll().as('steps'))
+    .where('chat_id', '=', chatId)
+    .where('turn', '=', turn)
+    .where('role', '=', 'assistant')
+    .where('hidden', '=', 0)
+    .executeTakeFirstOrThrow();
+  return Number(steps) - visible.filter((row) => row.role === 'assistant' && row.turn === turn).length;
+}
 
 function withNotes(said: readonly SaidMessage[], notes: readonly NoteMessage[]): ConversationMessage[] {
   const placed = [
-    ...said.map((message) => ({ message, after: message.id - 1 })),
+    ...said.map((message) => ({ message, after: message.role === 'summary' ? -1 : message.id - 1 })),
     // After the message itself, before the next one: ids are whole numbers.
     ...notes.map((message) => ({ message, after: message.afterMessageId - 0.5 })),
   ];

@@ -2,6 +2,7 @@ import type { ChatId } from '../contract/ids.ts';
 import type { TurnEnd } from '../contract/turn.ts';
 import type { Database } from './database.ts';
 import type { TurnError } from './stream-events.ts';
+import { inSnapshot } from './transaction.ts';
 
 /** What others are told of a turn that has ended. */
 export interface EndedTurn {
@@ -15,11 +16,17 @@ export interface EndedTurn {
   readonly title?: string;
 }
 
+interface TurnName {
+  readonly chatId: ChatId;
+  readonly turn: number;
+}
+
 /** Undefined for a turn that runs, or that the store doesn't know. */
-export async function findEndedTurn(
-  db: Database,
-  { chatId, turn }: { readonly chatId: ChatId; readonly turn: number },
-): Promise<EndedTurn | undefined> {
+export async function findEndedTurn(db: Database, name: TurnName): Promise<EndedTurn | undefined> {
+  return inSnapshot(db, (trx) => readEndedTurn(trx, name));
+}
+
+async function readEndedTurn(db: Database, { chatId, turn }: TurnName): Promise<EndedTurn | undefined> {
   const row = await db
     .selectFrom('turns')
     .innerJoin('chats', 'chats.id', 'turns.chat_id')

@@ -217,6 +217,24 @@ const queueClaims: Migration = {
   },
 };
 
+const compactions: Migration = {
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await db.schema
+      .createTable('compactions')
+      .addColumn('chat_id', 'text', (column) => column.notNull().references('chats.id'))
+      .addColumn('turn', 'integer', (column) => column.notNull())
+      .addColumn('number', 'integer', (column) => column.notNull())
+      .addColumn('message_id', 'bigint', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('attempt_token', 'text')
+      .addColumn('attempt_scheduled_ms', 'bigint', (column) => column.notNull())
+      .addColumn('seen_message_id', 'bigint')
+      .addColumn('at', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('compactions_pk', ['chat_id', 'turn', 'number'])
+      .execute();
+  },
+};
+
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-late-truths': lateTruths,
@@ -224,4 +242,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0004-chat-entities': chatEntities,
   '0005-stream-retention': streamRetention,
   '0006-queue-claims': queueClaims,
+  '0007-compactions': compactions,
 };

@@ -8,6 +8,7 @@ export interface Schema {
   queued_messages: QueuedMessageRow;
   messages: MessageRow;
   steps: StepRow;
+  compactions: CompactionRow;
   calls: CallRow;
   notes: NoteRow;
   retired_agents: RetiredAgentRow;
@@ -98,6 +99,22 @@ export interface StepRow {
   /** Parts of the running attempt can be seen. */
   has_parts: number;
   usage: string | null;
+  at: string;
+}
+
+/** A summary that is being made, or was. */
+export interface CompactionRow {
+  chat_id: string;
+  turn: number;
+  /** From 1 within the turn. */
+  number: number;
+  message_id: number;
+  state: 'open' | 'committed';
+  /** As of a step. */
+  attempt_token: string | null;
+  attempt_scheduled_ms: number;
+  /** The newest message when it was committed: what was counted of the window up to it is out of date. */
+  seen_message_id: number | null;
   at: string;
 }
 

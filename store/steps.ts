@@ -235,7 +235,10 @@ export async function findStepRow(
     .executeTakeFirst();
 }
 
-async function requireActiveTurn(trx: Transaction<Schema>, name: { chatId: ChatId; turn: number }): Promise<void> {
+export async function requireActiveTurn(
+  trx: Transaction<Schema>,
+  name: { chatId: ChatId; turn: number },
+): Promise<void> {
   const chat = await findChatRow(trx, name.chatId);
   const turn = await findTurnRow(trx, name);
   if (chat?.active_turn === name.turn) {

@@ -4,6 +4,7 @@ import type {
   CloseStepInput,
   CloseStepResult,
   CloseStrayTurnResult,
+  CompactConversationResult,
   EndTurnInput,
   FindStraysResult,
   GenerateStepResult,
@@ -43,6 +44,13 @@ import type { Chat, CreateChatInput } from './chats.ts';
 import { claimNextTurn } from './claims.ts';
 import { commitStep } from './commit-step.ts';
 import type { CommitStepInput } from './commit-step.ts';
+import { announceCompaction, beginCompaction, commitCompaction, findContextUse } from './compactions.ts';
+import type {
+  BeginCompactionInput,
+  BeginCompactionResult,
+  CommitCompactionInput,
+  CompactionAttempt,
+} from './compactions.ts';
 import { loadConversation } from './conversation.ts';
 import { checkEdit, editMessage } from './edits.ts';
 import { findEndedTurn } from './ended-turn.ts';
@@ -63,7 +71,7 @@ import type { RetiredAgent } from './retired-agents.ts';
 import { noteRetry } from './step-retry.ts';
 import type { StepRetry } from './step-retry.ts';
 import { listUsage } from './step-usage.ts';
-import type { UsedStep } from './step-usage.ts';
+import type { StepUsage, UsedStep } from './step-usage.ts';
 import { beginStep, closeStep, writePart } from './steps.ts';
 import type { BeginStepInput, BeginStepResult, StepAttempt } from './steps.ts';
 import { closeStrayTurn, listUnfinished } from './strays.ts';
@@ -95,6 +103,11 @@ export interface Store {
   findTurn(input: { chatId: ChatId; turn: number }): Promise<Turn | undefined>;
   findEndedTurn(input: { chatId: ChatId; turn: number }): Promise<EndedTurn | undefined>;
   loadConversation(chatId: ChatId): Promise<readonly ConversationMessage[]>;
+
+  beginCompaction(input: BeginCompactionInput): Promise<BeginCompactionResult>;
+  announceCompaction(attempt: CompactionAttempt, messageCount: number): Promise<void>;
+  commitCompaction(attempt: CompactionAttempt, input: CommitCompactionInput): Promise<CompactConversationResult>;
+  findContextUse(chatId: ChatId): Promise<StepUsage | undefined>;
 
   beginStep(input: BeginStepInput): Promise<BeginStepResult>;
   writePart(attempt: StepAttempt, text: string): Promise<void>;
@@ -146,6 +159,10 @@ export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
     findTurn: (input) => readAgain(() => findTurn(db, input)),
     findEndedTurn: (input) => readAgain(() => findEndedTurn(db, input)),
     loadConversation: (chatId) => loadConversation(db, chatId),
+    beginCompaction: (input) => beginCompaction(db, input),
+    announceCompaction: (attempt, messageCount) => announceCompaction(db, attempt, messageCount),
+    commitCompaction: (attempt, input) => commitCompaction(db, attempt, input),
+    findContextUse: (chatId) => findContextUse(db, chatId),
     beginStep: (input) => beginStep(db, input),
     writePart: (attempt, text) => writePart(db, attempt, text),
     noteRetry: (attempt, retry) => noteRetry(db, attempt, retry),

@@ -77,6 +77,17 @@ export type StreamEventBody =
       readonly text: string;
       readonly calls: readonly AskedCall[];
     }
+  /** It stands for so many older messages before the model; people still see those. */
+  | {
+      readonly type: 'message';
+      readonly role: 'summary';
+      readonly id: MessageId;
+      readonly turn: number;
+      readonly text: string;
+      readonly messageCount: number;
+    }
+  /** The conversation is too long for its model, and a summary of so many older messages is being written. */
+  | { readonly type: 'compaction'; readonly turn: number; readonly messageCount: number }
   /** Text that the model is still writing. */
   | {
       readonly type: 'part';

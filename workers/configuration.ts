@@ -19,13 +19,15 @@ const EXECUTE_SLOTS_DEFAULT = 200;
  */
 const POLLER_SILENCE_MS_DEFAULT = 70_000;
 
+/** Of the window: what a step may still add to it is not known before. */
+const COMPACT_AT_SHARE_DEFAULT = 0.8;
+
 const text = (reason: string) => z.string({ error: reason }).min(1, reason);
-const wholeNumber = (fallback: number) =>
-  z
-    .string()
-    .regex(/^[1-9][0-9]{0,8}$/, 'must be a positive whole number')
-    .transform(Number)
-    .default(fallback);
+const positiveNumber = z
+  .string()
+  .regex(/^[1-9][0-9]{0,8}$/, 'must be a positive whole number')
+  .transform(Number);
+const wholeNumber = (fallback: number) => positiveNumber.default(fallback);
 
 /** Either goes into a query and into `name:build`, so neither holds a quote or what the server splits them at. */
 const deploymentText = z.string().regex(DEPLOYMENT_NAME, `must be ${DEPLOYMENT_NAME_WORDS}`);
@@ -63,6 +65,18 @@ const turnSettings = {
   /** How often what nobody works on any more is looked for; one schedule for all workers of the queue. */
   sweepSeconds: setting('sweep-seconds', 'LATCHKEY_SWEEP_SECONDS', wholeNumber(SWEEP_SECONDS_DEFAULT)),
   storeUrl: setting('store', 'LATCHKEY_STORE', text('give the store, such as sqlite:/var/lib/latchkey/store.db')),
+  /** Of the models in use, in tokens; without it a conversation is compacted only when its provider takes no more. */
+  contextWindow: setting('context-window', 'LATCHKEY_CONTEXT_WINDOW', positiveNumber.optional()),
+  compactAtShare: setting(
+    'compact-at',
+    'LATCHKEY_COMPACT_AT',
+    z
+      .string()
+      .regex(/^(0?\.[0-9]{1,4}|1(\.0)?)$/, 'must be a share between 0 and 1, such as 0.8')
+      .transform(Number)
+      .refine((share) => share > 0, 'must be a share between 0 and 1, such as 0.8')
+      .default(COMPACT_AT_SHARE_DEFAULT),
+  ),
   /** Who is told of a turn's end; its secret comes by the environment alone. */
   webhookUrl: setting(
     'webhook-url',

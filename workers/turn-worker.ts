@@ -27,6 +27,7 @@ const SHUTDOWN_FORCE_MS = 7000;
 async function turnWorker(stopping: AbortSignal): Promise<void> {
   const configuration = readTurnWorkerConfiguration({ env: process.env, args: process.argv.slice(2) });
   const { temporalAddress, temporalNamespace, turnQueue, storeUrl, sweepSeconds, version } = configuration;
+  const { contextWindow, compactAtShare } = configuration;
   const request = {
     ...(temporalAddress !== undefined && { address: temporalAddress }),
     ...(temporalNamespace !== undefined && { namespace: temporalNamespace }),
@@ -45,6 +46,7 @@ async function turnWorker(stopping: AbortSignal): Promise<void> {
     activities: createTurnActivities({
       store,
       models: (name) => resolveModel(name, { env: process.env }),
+      ...(contextWindow !== undefined && { contextWindow: { tokens: contextWindow, compactAtShare } }),
       ...('webhook' in configuration && { webhook: configuration.webhook }),
     }),
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,

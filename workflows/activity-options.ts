@@ -111,7 +111,19 @@ export function generateStepActivity(
   step: number,
   timings: Required<TurnTimings>,
 ): Pick<TurnActivities, 'generateStep'> {
-  return proxyActivities<Pick<TurnActivities, 'generateStep'>>({
+  return proxyActivities<Pick<TurnActivities, 'generateStep'>>(modelOptions(timings, `step ${step}`));
+}
+
+/** As a step of the model, which it is. */
+export function compactConversationActivity(
+  number: number,
+  timings: Required<TurnTimings>,
+): Pick<TurnActivities, 'compactConversation'> {
+  return proxyActivities<Pick<TurnActivities, 'compactConversation'>>(modelOptions(timings, `summary ${number}`));
+}
+
+function modelOptions(timings: Required<TurnTimings>, summary: string) {
+  return {
     startToCloseTimeout: GENERATE_ATTEMPT_MS_MAX,
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: {
@@ -120,9 +132,9 @@ export function generateStepActivity(
       maximumAttempts: GENERATE_ATTEMPTS_MAX,
       nonRetryableErrorTypes: NEVER_RETRIED,
     },
-    summary: `step ${step}`,
+    summary,
     cancellationType: 'TRY_CANCEL',
-  });
+  } as const;
 }
 
 export function executeActivity(

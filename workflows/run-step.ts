@@ -5,6 +5,7 @@ import type { CommittedCall } from '../contract/calls.ts';
 import { parseMessageId } from '../contract/ids.ts';
 import type { MessageId } from '../contract/ids.ts';
 import { generateStepActivity, turnActivities } from './activity-options.ts';
+import { askWithRoom } from './compact-conversation.ts';
 import { moveCall, showCalls } from './context.ts';
 import type { TurnContext } from './context.ts';
 import { dispatchCalls } from './dispatch-calls.ts';
@@ -44,23 +45,14 @@ export async function runStep(context: TurnContext): Promise<StepEnd> {
 async function generateStep(context: TurnContext, step: number): Promise<GenerateStepResult | undefined> {
   const { state, interrupt, timings } = context;
   const { chatId, turn, agentId, model, showCommands = true } = state.input;
-  const { lastTarget } = state;
-  const target = lastTarget === undefined ? {} : { target: lastTarget.target, targetAgeMs: ageMs(lastTarget) };
-  const messageId = parseMessageId(state.highestMessageId + 1);
-  const stepNonce = uuid4();
-  const ending = await untilInterrupted(interrupt, () =>
-    generateStepActivity(step, timings).generateStep({
-      chatId,
-      turn,
-      step,
-      messageId,
-      stepNonce,
-      agentId,
-      model,
-      showCommands,
-      ...target,
-    }),
-  );
+  const ending = await askWithRoom(context, async (more) => {
+    const { lastTarget } = state;
+    const target = lastTarget === undefined ? {} : { target: lastTarget.target, targetAgeMs: ageMs(lastTarget) };
+    const messageId = parseMessageId(state.highestMessageId + 1);
+    const stepNonce = uuid4();
+    const asked = { chatId, turn, step, messageId, stepNonce, agentId, model, showCommands, ...target, ...more };
+    return untilInterrupted(interrupt, () => generateStepActivity(step, timings).generateStep(asked));
+  });
   if (ending === undefined) return undefined;
   if ('error' in ending) {
     const error = turnErrorOf(ending.error, 'model_unavailable');

@@ -12,6 +12,8 @@ export interface TurnState {
   highestMessageId: number;
   /** Committed steps. */
   steps: number;
+  /** Summaries that were asked for; absent: none. */
+  compactions?: number;
   lastMessageId?: MessageId;
   /** The last answer of describeAgent; of use only while it is fresh. */
   lastTarget?: TimedTarget;

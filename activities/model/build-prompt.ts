@@ -1,7 +1,12 @@
 /** The conversation as a provider is sent it. */
 import type { JSONObject, LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { CodedError } from '../../contract/failures.ts';
-import type { AssistantMessage, ConversationCall, ConversationMessage } from '../../contract/messages.ts';
+import type {
+  AssistantMessage,
+  ConversationCall,
+  ConversationMessage,
+  SummaryMessage,
+} from '../../contract/messages.ts';
 import { createProviderCallIds, toProviderToolName } from './provider-call-ids.ts';
 
 const SYSTEM_TEXT =
@@ -17,11 +22,40 @@ export function buildPrompt(conversation: readonly ConversationMessage[]): Langu
   const providerCallId = createProviderCallIds();
   const prompt: LanguageModelV4Prompt = [{ role: 'system', content: SYSTEM_TEXT }];
   for (const message of conversation) {
-    if (message.role === 'user') prompt.push({ role: 'user', content: [{ type: 'text', text: message.text }] });
+    if (message.role === 'user') addUserMessage(prompt, message.text);
+    else if (message.role === 'summary') prompt.push(summaryMessage(message));
     else if (message.role === 'note') prompt.push(noteMessage(message.text));
     else prompt.push(...assistantMessages(message, providerCallId));
   }
   return prompt;
+}
+
+const SUMMARY_TEXT =
+  'Summary of the older part of this conversation, which became too long and is left out. What was done since the ' +
+  'messages that follow may be part of it:';
+
+/** A user's message too, since strict providers want the user to begin. */
+function summaryMessage({ text, replacedSteps: steps }: SummaryMessage): LanguageModelV4Message {
+  const providerOptions = { latchkey: { isNote: true, isSummary: true, replacedSteps: steps } };
+  return { role: 'user', content: [{ type: 'text', text: `[${SUMMARY_TEXT}\n${text}]` }], providerOptions };
+}
+
+/** Right after a summary it goes into the same message: the strictest providers want roles to alternate. */
+function addUserMessage(prompt: LanguageModelV4Prompt, text: string): void {
+  const part = { type: 'text' as const, text };
+  const last = prompt.at(-1);
+  if (last?.role !== 'user' || last.providerOptions?.['latchkey']?.['isSummary'] !== true) {
+    prompt.push({ role: 'user', content: [part] });
+    return;
+  }
+  const providerOptions = { latchkey: { replacedSteps: replacedSteps(prompt) } };
+  prompt[prompt.length - 1] = { role: 'user', content: [...last.content, part], providerOptions };
+}
+
+/** Steps of the newest turn that a summary stands for. */
+export function replacedSteps(prompt: LanguageModelV4Prompt): number {
+  const counts = prompt.map((message) => message.providerOptions?.['latchkey']?.['replacedSteps']);
+  return counts.find((count) => typeof count === 'number') ?? 0;
 }
 
 /** Providers have no place of its own for it, so it comes as the user's; the mark tells it from what a person said. */

@@ -1,18 +1,16 @@
 import { Context } from '@temporalio/activity';
 import { FAILURES, findFailureCode } from '../../contract/failures.ts';
-import type { StepAttempt } from '../../store/steps.ts';
-import type { Store } from '../../store/store.ts';
+import type { StepRetry } from '../../store/step-retry.ts';
 import { applicationFailure } from '../failure.ts';
 import { ModelError } from './model-errors.ts';
 import { findRetryDelay } from './retry-delay.ts';
 
 /**
- * Runs a model call. When it fails and will be tried again, what it showed is withdrawn at once and watchers are told
+ * Runs a model call. When it fails and will be tried again, `note` is told at once, to withdraw what was shown and say
  * what is waited for; a provider's Retry-After becomes the least that is waited.
  */
 export async function withRetryNoted<Value>(
-  store: Store,
-  held: StepAttempt,
+  note: (retry: StepRetry) => Promise<void>,
   work: () => Promise<Value>,
 ): Promise<Value> {
   try {
@@ -25,7 +23,7 @@ export async function withRetryNoted<Value>(
     const delay = findRetryDelay(info, error instanceof ModelError ? error.retryAfterMs : undefined);
     if (delay === undefined) throw giveUp(code, message, info.attempt);
     // Its own refusals (overtaken, closed) say more than the model's failure: nobody waits for this attempt any more.
-    await store.noteRetry(held, { code, message, attempt: info.attempt, retryInMs: delay.ms });
+    await note({ code, message, attempt: info.attempt, retryInMs: delay.ms });
     throw applicationFailure(code, sentence(message), {
       retryable: FAILURES[code].kind === 'fault',
       ...(delay.isAskedFor ? { nextRetryDelayMs: delay.ms } : {}),

@@ -25,6 +25,8 @@ const scriptSchema = z.strictObject({
   steps: z.array(stepSchema).min(1),
   /** Instead of those, after a message of the user with exactly this text. */
   stepsByText: z.record(z.string(), z.array(stepSchema).min(1)).optional(),
+  /** The answer to a request for a summary; default: one that says how long the record was. */
+  summary: z.string().min(1).optional(),
   /** Before each piece that is streamed. */
   delayMs: z.int().min(0).max(60_000).optional(),
 });

@@ -13,7 +13,8 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { isNote } from './build-prompt.ts';
+import { isNote, replacedSteps } from './build-prompt.ts';
+import { isSummaryRequest } from './compaction/summary-prompt.ts';
 import { readScript } from './script-file.ts';
 import type { ScriptStep } from './script-file.ts';
 import { promptRefusal, refuseBrokenPrompt } from './strict-prompt.ts';
@@ -50,19 +51,25 @@ async function findAnswer(
 ): Promise<{ content: LanguageModelV4Content[]; delayMs: number }> {
   const script = await readScript(file);
   refuseBrokenPrompt(prompt);
+  if (isSummaryRequest(prompt.at(-1))) {
+    const text = script.summary ?? `A summary of ${JSON.stringify(prompt.at(-1)?.content).length} characters.`;
+    return { content: [{ type: 'text', text }], delayMs: script.delayMs ?? 0 };
+  }
   const isPersons = (message: (typeof prompt)[number]) => message.role === 'user' && !isNote(message);
   const last = prompt.findLastIndex(isPersons);
   const steps = script.stepsByText?.[textOf(prompt[last])] ?? script.steps;
-  const index = prompt.slice(last + 1).filter((message) => message.role === 'assistant').length;
+  const answered = prompt.slice(last + 1).filter((message) => message.role === 'assistant').length;
+  const index = replacedSteps(prompt) + answered;
   const step = steps[index];
   if (step === undefined) throw promptRefusal(`the script ${file} has ${steps.length} steps, and no step ${index + 1}`);
   if (step.holdUntilFile !== undefined) await waitForFile(step.holdUntilFile, abortSignal);
   return { content: contentOf(step), delayMs: script.delayMs ?? 0 };
 }
 
+/** A summary may stand before it in the same message. */
 function textOf(message: LanguageModelV4Message | undefined): string {
-  if (message?.role !== 'user') return '';
-  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const last = message?.role === 'user' ? message.content.at(-1) : undefined;
+  return last?.type === 'text' ? last.text : '';
 }
 
 async function waitForFile(file: string, signal: AbortSignal | undefined): Promise<void> {

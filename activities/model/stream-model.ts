@@ -8,6 +8,8 @@
  */
 import type {
   LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
@@ -21,6 +23,8 @@ export interface ModelRequest {
   readonly model: LanguageModelV4;
   readonly prompt: LanguageModelV4Prompt;
   readonly abortSignal: AbortSignal;
+  /** What the model may call; default: all that there is. */
+  readonly tools?: readonly LanguageModelV4FunctionTool[];
   /** With so long between two parts the provider is given up; default 10 minutes, which thinking may take. */
   readonly silenceMsMax?: number;
 }
@@ -42,14 +46,14 @@ export type AnswerEnd = 'whole' | 'cut_short' | 'filtered';
  * short or falls silent included; when `abortSignal` fires, its reason.
  */
 export async function* streamModel(request: ModelRequest): AsyncGenerator<ModelPart> {
-  const { model, prompt, abortSignal, silenceMsMax = SILENCE_MS_MAX_DEFAULT } = request;
+  const { model, prompt, abortSignal, silenceMsMax = SILENCE_MS_MAX_DEFAULT, tools = TOOLS } = request;
   const ending = new AbortController();
   const watch = startWatch(ending, { abortSignal, silenceMsMax });
   let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
   try {
     const { signal } = ending;
     const { stream } = await Promise.race([
-      model.doStream({ prompt, abortSignal: signal, tools: [...TOOLS], toolChoice: { type: 'auto' } }),
+      model.doStream({ prompt, abortSignal: signal, ...offered(tools) }),
       watch.ended,
     ]);
     reader = stream.getReader();
@@ -70,6 +74,13 @@ export async function* streamModel(request: ModelRequest): AsyncGenerator<ModelP
     void reader?.cancel().catch(() => {});
     ending.abort();
   }
+}
+
+/** Some providers refuse an empty list. */
+function offered(
+  tools: readonly LanguageModelV4FunctionTool[],
+): Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'> {
+  return tools.length === 0 ? {} : { tools: [...tools], toolChoice: { type: 'auto' } };
 }
 
 function readPart(part: LanguageModelV4StreamPart): ModelPart {

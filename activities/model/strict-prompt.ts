@@ -7,10 +7,12 @@ export function promptRefusal(message: string): APICallError {
 }
 
 /**
- * Refuses what strict providers refuse: a call without exactly one result right after it, results in another order,
+ * Refuses what strict providers refuse: a conversation that the user doesn't begin, a call without exactly one result right after it, results in another order,
  * an id that repeats or doesn't fit, arguments that are no object, a message without content.
  */
 export function refuseBrokenPrompt(prompt: LanguageModelV4Prompt): void {
+  const first = prompt.findIndex(({ role }) => role !== 'system');
+  if (prompt[first]?.role !== 'user') throw promptRefusal(`message ${first} must be the user's`);
   const seen = new Set<string>();
   for (const [index, message] of prompt.entries()) {
     if (message.content.length === 0) throw promptRefusal(`message ${index} (${message.role}) has no content`);

@@ -60,6 +60,7 @@ export class TurnPrinter implements TurnAudience {
         return;
       case 'message':
         if (event.role === 'user') return this.#showUser(event.text);
+        if (event.role === 'summary') return;
         this.#endMessage(event.text);
         this.#retriedAttempt = 0;
         for (const call of event.calls) await this.#showCall(call);
@@ -69,6 +70,8 @@ export class TurnPrinter implements TurnAudience {
       case 'retry':
         this.#retriedAttempt = event.attempt;
         return this.notice(`${reasonOf(event)}, trying again in ${formatDuration(event.retryInMs)}`);
+      case 'compaction':
+        return this.notice(`the conversation is long; its ${event.messageCount} oldest messages are summarised`);
       case 'note':
         for (const line of event.text.split('\n')) this.notice(plainLine(line));
         return;
@@ -83,7 +86,7 @@ export class TurnPrinter implements TurnAudience {
   }
 
   pending(activities: readonly PendingActivity[]): void {
-    this.#model = activities.find(({ type }) => type === 'generateStep');
+    this.#model = activities.find(({ type }) => type === 'generateStep' || type === 'compactConversation');
     // Of a retry that is stored everything is said; one after the death of a worker is known from here only.
     const isTold = this.#model === undefined || this.#model.attempt <= this.#retriedAttempt + 1;
     if (this.#model !== undefined && !isTold) this.#tell('model', this.#modelLine(this.#model));

@@ -100,6 +100,7 @@ function turnOf(event: StreamEvent): number | undefined {
     case 'message':
     case 'part':
     case 'withdrawn':
+    case 'compaction':
     case 'retry':
     case 'turn':
       return event.turn;

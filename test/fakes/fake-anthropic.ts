@@ -1,6 +1,6 @@
 /** A server that speaks Anthropic's messages, as strict about a history as the real one. */
 import { argumentsText, piecesOf, refuseCalls, startFakeProvider } from './fake-provider.ts';
-import type { AskedCalls, Dialect, FakeProvider, FakeReply } from './fake-provider.ts';
+import type { AskedCalls, Dialect, FakeLimits, FakeProvider, FakeReply } from './fake-provider.ts';
 
 interface Block {
   readonly type: string;
@@ -42,8 +42,8 @@ const dialect: Dialect = {
 };
 
 /** Its calls have ids, since the real one's always do. */
-export function startFakeAnthropic(replies: readonly FakeReply[]): Promise<FakeProvider> {
-  return startFakeProvider(dialect, replies);
+export function startFakeAnthropic(replies: readonly FakeReply[], limits?: FakeLimits): Promise<FakeProvider> {
+  return startFakeProvider(dialect, replies, limits);
 }
 
 function textEvents(text: string): object[] {
@@ -83,6 +83,7 @@ function event(data: { type?: string }): string {
 
 function refuseMessages({ messages }: { messages: readonly Message[] }): string | undefined {
   const asked: AskedCalls[] = [];
+  if (messages[0]?.role !== 'user') return 'messages.0: the first message must use the "user" role';
   for (const [index, { role, content }] of messages.entries()) {
     const blocks = blocksOf(content);
     if (blocks.length === 0) return `messages.${index}: content must not be empty`;

@@ -1,6 +1,6 @@
 /** A server that speaks OpenAI's chat completions, as strict about a history as the strictest that we know. */
 import { argumentsText, piecesOf, refuseCalls, startFakeProvider } from './fake-provider.ts';
-import type { AskedCalls, Dialect, FakeProvider, FakeReply } from './fake-provider.ts';
+import type { AskedCalls, Dialect, FakeLimits, FakeProvider, FakeReply } from './fake-provider.ts';
 
 interface Message {
   readonly role: string;
@@ -43,8 +43,8 @@ const dialect: Dialect = {
   },
 };
 
-export function startFakeOpenAi(replies: readonly FakeReply[]): Promise<FakeProvider> {
-  return startFakeProvider(dialect, replies);
+export function startFakeOpenAi(replies: readonly FakeReply[], limits?: FakeLimits): Promise<FakeProvider> {
+  return startFakeProvider(dialect, replies, limits);
 }
 
 /** The name and half of the arguments first, as a real stream has them. */
@@ -89,7 +89,9 @@ function refuseMessages({ messages }: Body): string | undefined {
       answeredIds: results.map((result) => result.tool_call_id),
     });
   }
-  return refuseCalls(asked);
+  const first = messages.find(({ role }) => role !== 'system');
+  const begins = first?.role === 'user' ? undefined : 'after the system message, roles must begin with user';
+  return refuseCalls(asked) ?? begins;
 }
 
 /** The assistant message that a tool message belongs to: before it are only other tool messages. */

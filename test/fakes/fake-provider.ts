@@ -47,10 +47,26 @@ export interface FakeProvider {
   readonly timesMs: readonly number[];
 }
 
+export interface FakeLimits {
+  /** What is longer is refused, as real providers do, and uses up no reply. */
+  readonly tokensMax?: number;
+}
+
 const PIECES = 4;
+/** As a tokeniser has it, near enough. */
+const CHARACTERS_PER_TOKEN = 4;
+
+function refuseLength({ messages }: { messages?: unknown }, { tokensMax = Infinity }: FakeLimits): string | undefined {
+  const tokens = Math.ceil(JSON.stringify(messages).length / CHARACTERS_PER_TOKEN);
+  return tokens > tokensMax ? `prompt is too long: ${tokens} tokens > ${tokensMax} maximum` : undefined;
+}
 
 /** Gives the replies in turn; past the last one it answers "done". Closed when the test has ended. */
-export async function startFakeProvider(dialect: Dialect, replies: readonly FakeReply[]): Promise<FakeProvider> {
+export async function startFakeProvider(
+  dialect: Dialect,
+  replies: readonly FakeReply[],
+  limits: FakeLimits = {},
+): Promise<FakeProvider> {
   const bodies: Record<string, unknown>[] = [];
   const headers: IncomingMessage['headers'][] = [];
   const timesMs: number[] = [];
@@ -64,7 +80,7 @@ export async function startFakeProvider(dialect: Dialect, replies: readonly Fake
     bodies.push(body);
     headers.push(request.headers);
     timesMs.push(performance.now());
-    const refusal = dialect.refuse(body as never);
+    const refusal = dialect.refuse(body as never) ?? refuseLength(body, limits);
     if (refusal !== undefined) return send(response, 400, dialect.errorBody(refusal));
     const reply = replies[answered++] ?? { text: 'done' };
     if (reply === 'silence') return;

@@ -110,6 +110,7 @@ export class TurnWorld {
     return {
       takeTurn: async () => ({ highestMessageId: 1 }),
       generateStep: async (input) => this.commit(input),
+      compactConversation: async () => ({ messageCount: 0 }),
       closeStep: async ({ step }) => {
         const open = [...this.rows.values()].filter((row) => row.step === step && row.outcome === undefined);
         for (const row of open)

@@ -4,7 +4,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { createTurnActivities } from '../../../activities/turn-activities.ts';
 import type { ModelResolver } from '../../../activities/model/resolve-model.ts';
-import type { GenerateStepInput, GenerateStepResult } from '../../../contract/activity-interfaces.ts';
+import type { CompactionDue, GenerateStepInput, GenerateStepResult } from '../../../contract/activity-interfaces.ts';
 import { parseMessageId } from '../../../contract/ids.ts';
 import type { Store } from '../../../store/store.ts';
 import { AGENT, CHAT } from '../store/chat-fixture.ts';
@@ -67,7 +67,9 @@ export function startAttempt(
   const models: ModelResolver = typeof model === 'function' ? model : () => model;
   const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
   const { generateStep } = createTurnActivities({ store, models });
-  return { environment, result: environment.run(generateStep, { ...STEP, ...input }) };
+  const result: Promise<GenerateStepResult | CompactionDue> = environment.run(generateStep, { ...STEP, ...input });
+  // None of these has a context window set.
+  return { environment, result: result as Promise<GenerateStepResult> };
 }
 
 export function runAttempt(...attempt: Parameters<typeof startAttempt>): Promise<GenerateStepResult> {
