@@ -5,6 +5,7 @@ import { controlActivities } from './activity-options.ts';
 import { describeError } from './errors.ts';
 import { Pending } from './interrupt.ts';
 import type { Ending } from './interrupt.ts';
+import { requireAnswer } from './require-outcome.ts';
 import { stillRunning } from './outcomes.ts';
 import type { RunningCode } from './outcomes.ts';
 
@@ -15,7 +16,7 @@ export interface Question extends CancelCallInput {
 export function askToCancel({ tryForMs, ...input }: Question): Pending<CancelCallResult> {
   // The target's agent, not the chat's: a call stays with the agent it was dispatched to (E12).
   const control = controlActivities(input.target.agentId, tryForMs, `${input.mode} ${input.key}`);
-  return new Pending(() => control.cancelCall(input));
+  return new Pending(async () => requireAnswer(await control.cancelCall(input)));
 }
 
 export type AgentAnswer = Ending<CancelCallResult> | undefined;

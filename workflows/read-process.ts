@@ -7,6 +7,7 @@ import type { TurnContext } from './context.ts';
 import { describeError } from './errors.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { canceledRead, notRead } from './outcomes.ts';
+import { requireOutcome } from './require-outcome.ts';
 import type { CallRecord } from './turn-state.ts';
 
 /** Each of the two tries that controlActivities makes room for has the wait of its own. */
@@ -24,8 +25,8 @@ export async function readProcess(context: TurnContext, { record, target, reques
   const waitMs = request.verb === 'output' ? request.waitSeconds * 1000 : 0;
   const tryForMs = context.timings.describeAgentMs + TRIES * waitMs;
   const control = controlActivities(target.agentId, tryForMs, record.call.summary);
-  const ending = await untilInterrupted(context.interrupt, () =>
-    control.readProcess({ chatId: context.state.input.chatId, target, request }),
+  const ending = await untilInterrupted(context.interrupt, async () =>
+    requireOutcome(await control.readProcess({ chatId: context.state.input.chatId, target, request })),
   );
   if (ending === undefined) return resolveCall(context, record, canceledRead());
   const outcome = 'error' in ending ? notRead(describeError(ending.error)) : ending.value;

@@ -12,6 +12,7 @@ import { Pending } from './interrupt.ts';
 import { judge } from './operator-verdict.ts';
 import { asInterrupted, canceledBeforeDispatch, canceledRead, inDoubt } from './outcomes.ts';
 import type { LostAttemptCode } from './outcomes.ts';
+import { requireOutcome } from './require-outcome.ts';
 import { sendingOf } from './sending.ts';
 import type { CallRecord } from './turn-state.ts';
 
@@ -74,15 +75,16 @@ export async function settleOpen(context: TurnContext, record: CallRecord): Prom
   return settleLost(context, { record, target, code: 'attempt_ended', cause: 'its step was closed before it ended' });
 }
 
-function startActivity(context: TurnContext, { record, target, request }: Dispatch): Promise<CallOutcome> {
+async function startActivity(context: TurnContext, { record, target, request }: Dispatch): Promise<CallOutcome> {
   const { state, timings } = context;
   const { key, nonce } = record.call;
   if (isSendSignalRequest(request)) {
     const { signalProcess } = signalActivity(record.call, timings);
-    return signalProcess({ chatId: state.input.chatId, key, nonce, target, request });
+    return requireOutcome(await signalProcess({ chatId: state.input.chatId, key, nonce, target, request }));
   }
   const { execute } = executeActivity(record.call, request, timings);
-  return execute({ chatId: state.input.chatId, key, nonce, target, request, trustWindowMs: timings.trustWindowMs });
+  const { trustWindowMs } = timings;
+  return requireOutcome(await execute({ chatId: state.input.chatId, key, nonce, target, request, trustWindowMs }));
 }
 
 /**

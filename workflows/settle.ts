@@ -36,6 +36,7 @@ import { Interrupt, Pending } from './interrupt.ts';
 import { OperatorRequests, requireResolveCallRequest } from './operator-requests.ts';
 import { judge } from './operator-verdict.ts';
 import { asInterrupted, stillRunning } from './outcomes.ts';
+import { requireAnswer } from './require-outcome.ts';
 import { givenUp } from './settle-outcomes.ts';
 
 /** A person who asks waits so long for the agent's word. */
@@ -116,7 +117,8 @@ async function findTruth(context: SettleContext): Promise<SettleEnd> {
 function ask({ input }: SettleContext, leftMs: number): Pending<CancelCallResult> {
   const { chatId, key, nonce, target, mode, sending, summary } = input;
   const { cancelCall } = settleActivities(target.agentId, leftMs, `${mode} ${summary}`);
-  return new Pending(() => cancelCall({ chatId, key, nonce, target, mode, ...(sending && { sending }) }));
+  const asked = { chatId, key, nonce, target, mode, ...(sending && { sending }) };
+  return new Pending(async () => requireAnswer(await cancelCall(asked)));
 }
 
 /** The end that one question brings, or that a person does meanwhile; undefined when it must be asked again. */
