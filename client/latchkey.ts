@@ -4,6 +4,7 @@ import { addAgentCommand } from './commands/agent.ts';
 import { addCallCommand } from './commands/call.ts';
 import { addCallsCommand } from './commands/calls.ts';
 import { addChatsCommand } from './commands/chats.ts';
+import { addDeployCommand } from './commands/deploy.ts';
 import { addDevCommand } from './commands/dev.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExecCommand } from './commands/exec.ts';
@@ -54,6 +55,7 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
   addCallCommand(program, setExitCode);
   addChatsCommand(program);
   addStoreCommand(program, setExitCode);
+  addDeployCommand(program, setExitCode);
   addDoctorCommand(program, setExitCode);
   addAgentCommand(program, setExitCode);
   addExecCommand(program, setExitCode);

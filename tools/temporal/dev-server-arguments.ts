@@ -6,6 +6,10 @@ const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   'frontend.enableUpdateWorkflowExecution=true',
+  // A build whose last turn has ended is drained after a second in place of minutes (`latchkey deploy`): visibility
+  // here lags by milliseconds.
+  'matching.wv.VersionDrainageStatusVisibilityGracePeriod="1s"',
+  'matching.wv.VersionDrainageStatusRefreshInterval="1s"',
 ] as const;
 
 export interface Ports {
