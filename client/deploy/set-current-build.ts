@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { CodedError } from '../../contract/failures.ts';
 
-/** A build is known to the server a moment after its first worker has said that it is ready. */
-const KNOWN_MS_MAX = 15_000;
+/** A build, its deployment and its queues are known to the server a moment after its worker has said that it is ready. */
+const KNOWN_MS_MAX = 10_000;
 const LOOK_MS = 250;
 /** gRPC status codes, from its specification. */
 const NOT_FOUND = 5;
@@ -37,7 +37,7 @@ export async function setCurrentBuild(
     } catch (error) {
       const { code, details } = error as { code?: unknown; details?: unknown };
       if (code !== NOT_FOUND && code !== FAILED_PRECONDITION) throw error;
-      if (code === NOT_FOUND && performance.now() < deadlineMs) {
+      if (performance.now() < deadlineMs) {
         await delay(LOOK_MS);
         continue;
       }
