@@ -2,6 +2,7 @@
  * A chat from outside: sends, edits, interrupts, by updates of its workflow, which is started by whoever asks first and
  * rebuilt from its rows when it was lost. Everything may be asked again; sends and edits count once by client message id.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
@@ -32,6 +33,7 @@ const WORKFLOW_TASK_TIMEOUT = '3s';
 const SUMMARY_CHARACTERS_MAX = 100;
 /** A workflow that closes while it is asked, such as one of an archived chat, is started again. */
 const TRIES_MAX = 5;
+const AGAIN_MS = 50;
 
 export interface ChatClientOptions {
   readonly client: Client;
@@ -98,8 +100,8 @@ export class ChatClient {
           startWorkflowOperation: this.#startOperation(chatId, create),
         });
       } catch (error) {
-        if (tries < TRIES_MAX && isClosing(error)) continue;
-        throw readChatError(error, chatId);
+        if (tries >= TRIES_MAX || !isClosing(error)) throw readChatError(error, chatId);
+        await sleep(AGAIN_MS * tries);
       }
     }
   }

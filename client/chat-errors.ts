@@ -2,14 +2,14 @@
 import { CodedError, isFailureCode, Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 
-/** The workflow closed before it had attended to the update: nothing changed, so it may be asked again. */
+/** What the server says of an update that met the end of its workflow, by the place where they met. */
+const CLOSING = ['AcceptedUpdateCompletedWorkflow', 'UnprocessedUpdate'];
+
+/** The workflow closed before it had attended to the update, which may be asked again: another run will. */
 export function isClosing(error: unknown): boolean {
-  const failure = findFailure(error);
-  if (failure?.type === 'AcceptedUpdateCompletedWorkflow') return true;
-  return (
-    nameOf(error) === 'WorkflowNotFoundError' ||
-    /workflow (execution )?(already )?(completed|closing)/i.test(textOf(error))
-  );
+  const type = findFailure(error)?.type;
+  if (typeof type === 'string' && CLOSING.includes(type)) return true;
+  return nameOf(error) === 'WorkflowNotFoundError' || /workflow execution already completed/i.test(textOf(error));
 }
 
 export function readChatError(error: unknown, chatId: ChatId): unknown {
