@@ -64,7 +64,7 @@ describe('R8: a provider that uses the id of a call again, in another turn or st
     await chat.idle(2);
     expect(['one', 'two', 'three'].map((name) => countRuns(folder, name))).toEqual([1, 1, 1]);
     const calls = await whole.store.listCalls({ chatId: chat.chatId });
-    expect(calls.map(({ toolCallId, status }) => [toolCallId, status])).toEqual(Array(3).fill([id, 'exited']));
+    expect(calls.map(({ toolCallId, status }) => [toolCallId, status])).toEqual([1, 2, 3].map(() => [id, 'exited']));
     expect(new Set(calls.map(({ key }) => key)).size).toBe(3);
 
     await chat.send('long');
