@@ -64,6 +64,32 @@ describe('G04: a stopped command is gone with its port, each call has its one re
   });
 });
 
+describe('R5: a stop between the reply and the first start leaves each call its one result, and the next turn is accepted', () => {
+  test("G02: a stop between the model's reply and the first start cancels its calls; starts that were on their way run nothing", async () => {
+    const whole = await Whole.open();
+    const { chatId, proxy, folder } = whole;
+    const onTheirWay = Promise.withResolvers<void>();
+    proxy.onRequest = ({ verb }) => (verb === 'start' ? onTheirWay.promise : undefined);
+    const ids = ['a', 'b', 'c'];
+    const asked = commands(Object.fromEntries(ids.map((id) => [id, logged(folder, id)])));
+    const first = await whole.startTurn([asked, DONE], { timings: { interruptGraceMs: 1500 } });
+    await first.until('all starts are on their way', () => proxy.of('start').length === ids.length);
+    await (await TurnOperations.open({ chatId, turn: first.turn })).interrupt();
+    expect((await first.result()).state).toBe('interrupted');
+    const ends = async () => (await first.calls()).map(({ status, evidence }) => `${status} by ${evidence?.code}`);
+    expect(await ends()).toEqual(ids.map(() => 'canceled by fenced'));
+    // Each arrives in the end, though nobody waits for its answer any more.
+    onTheirWay.resolve();
+    for (const { body } of proxy.of('start')) {
+      await expect(whole.agent.client.start(body as never)).rejects.toMatchObject({ code: 'canceled' });
+    }
+    // The scripted model refuses a history in which a call lacks exactly one result.
+    expect((await (await whole.startTurn([DONE])).result()).state).toBe('completed');
+    expect(await ends()).toEqual(ids.map(() => 'canceled by fenced'));
+    expect(ids.map((id) => countRuns(folder, id))).toEqual([0, 0, 0]);
+  });
+});
+
 describe('R24: a silent command many heartbeat time-outs long has one attempt, also while its agent is slow, and an interrupt ends it within 5 s', () => {
   test('E08: a silent command many heartbeat time-outs long has one attempt, also while its agent is slow, and an interrupt ends it within 5 s', async () => {
     const whole = await Whole.open();
