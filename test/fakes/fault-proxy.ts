@@ -13,6 +13,8 @@ export interface Exchange {
   /** What the agent said, also where the worker wasn't told. */
   answer?: Readonly<Record<string, unknown>>;
   fault?: AnswerFault;
+  /** Whoever had asked went away before the answer, or the agent is not there. */
+  isLost?: boolean;
 }
 
 export class FaultProxy {
@@ -59,7 +61,10 @@ export class FaultProxy {
     const exchange: Exchange = { verb, body: JSON.parse(bytes.toString()) as Record<string, unknown> };
     this.exchanges.push(exchange);
     await this.onRequest(exchange);
-    const answer = await this.#ask(incoming, response, bytes);
+    const answer = await this.#ask(incoming, response, bytes).catch((error: unknown) => {
+      exchange.isLost = true;
+      throw error;
+    });
     exchange.answer = JSON.parse(answer.text.toString()) as Record<string, unknown>;
     const fault = this.faultOf(exchange);
     if (fault === undefined) {

@@ -15,6 +15,7 @@ import { waitUntil } from '../fixtures/wait-until.ts';
 import type { PlanContext, TurnPlan } from './plans.ts';
 import type { Stage } from './stage.ts';
 import { HEARTBEAT_TIMEOUT_MS } from './stage.ts';
+import { Watcher } from './watcher.ts';
 
 /** A turn that has not ended by then is wedged: far past every time-out that a round's faults may cost it. */
 export const WEDGED_AFTER_MS = 240_000;
@@ -38,6 +39,7 @@ export class Chat {
   readonly turns: StartedTurn[] = [];
   readonly stage: Stage;
   readonly random: SeededRandom;
+  readonly watcher: Watcher;
   readonly #name: string;
   readonly #timings: TurnTimings;
 
@@ -47,6 +49,7 @@ export class Chat {
     this.random = random;
     this.#timings = { ...TIMINGS, ...timings };
     this.chatId = parseChatId(`${name}-${randomUUID().slice(0, 8)}`);
+    this.watcher = new Watcher(stage.store, this.chatId);
   }
 
   static async open(stage: Stage, name: string, random: SeededRandom, timings: TurnTimings = {}): Promise<Chat> {
@@ -78,6 +81,7 @@ export class Chat {
     const userText = `message ${this.turns.length + 1}`;
     await store.enqueueUserMessage({ chatId, clientMessageId: userText.replace(' ', '-'), text: userText });
     const turn = await store.reserveNextTurn(chatId);
+    this.watcher.follow(turn, plan);
     const input = { chatId, turn, agentId, model: `scripted:${script}`, timings: this.#timings };
     const handle: TurnHandle = await insist(`turn ${turn} of ${chatId} is started`, async () => {
       try {
@@ -101,6 +105,7 @@ export class Chat {
       await waitUntil(
         `turn ${turn} of ${this.chatId} (${started.plan.kind}) has ended`,
         async () => {
+          await this.watcher.look();
           const row = await store.findTurn({ chatId: this.chatId, turn });
           return row !== undefined && row.state !== 'active';
         },

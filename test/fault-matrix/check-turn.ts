@@ -4,6 +4,7 @@ import { journalAgrees } from './checkers/journal-agrees.ts';
 import { live } from './checkers/live.ts';
 import { nothingRan } from './checkers/nothing-ran.ts';
 import { oneResult } from './checkers/one-result.ts';
+import { oneText } from './checkers/one-text.ts';
 import { oneRun } from './checkers/one-run.ts';
 import { recordedOnce } from './checkers/recorded-once.ts';
 import { resultKept } from './checkers/result-kept.ts';
@@ -21,6 +22,7 @@ export const CHECKERS = {
   endedOnce,
   recordedOnce,
   soundTasks,
+  oneText,
   strictPrompt,
   journalAgrees,
   live,

@@ -22,6 +22,8 @@ export interface Evidence {
   /** By key: what its agent says of it; only of calls that have a target. */
   readonly journal: ReadonlyMap<string, string>;
   readonly wedged: string | undefined;
+  /** Of the whole chat. */
+  readonly shownWrong: readonly string[];
   /** How often a line is in the run log. */
   readonly count: (line: string) => number;
 }
@@ -48,6 +50,7 @@ export async function gather(started: StartedTurn): Promise<Evidence> {
     history: await insist('its history is read', () => readTurnHistory(handle)),
     journal,
     wedged,
+    shownWrong: chat.watcher.wrong,
     count: (line) => lines.filter((found) => found === line).length,
   };
 }

@@ -7,6 +7,10 @@ import type { FaultName } from './faults.ts';
 import { atPoints } from './rounds/at-points.ts';
 import type { FaultRoundPlan } from './rounds/fault-round.ts';
 import { faultsAtOnce, faultsInTurn } from './rounds/made-faults.ts';
+import { forgottenRows } from './rounds/forgotten-rows.ts';
+import { lateStarts } from './rounds/late-starts.ts';
+import { overlaps } from './rounds/overlaps.ts';
+import { resets } from './rounds/resets.ts';
 import { settles } from './rounds/settles.ts';
 import { disposeStage, Stage } from './stage.ts';
 
@@ -36,6 +40,7 @@ const SHORT_FAULTS: readonly FaultName[] = [
 /** In the end nobody is told anything any more; what was still on its way has arrived by then. */
 const LAST_MS = 2000;
 const WORKERS = 2;
+const PAIRS = 6;
 
 export class FaultSweep {
   readonly tally = new FaultTally();
@@ -86,11 +91,13 @@ export class FaultSweep {
 
   #plans(random: SeededRandom): FaultRoundPlan[] {
     const { only, size } = this.#options;
-    const plans = plansOf(size, random);
-    const names = plans.map(({ name }) => name);
-    const unknown = only?.filter((name) => !names.includes(name)) ?? [];
-    if (unknown.length > 0) throw new Error(`no rounds named ${unknown.join(', ')}; there are ${names.join(', ')}`);
-    return plans.filter(({ name }) => only === undefined || only.includes(name));
+    const plans = plansOf(random);
+    if (only === undefined) return size === 'short' ? [atPoints(SHORT_FAULTS), settles] : Object.values(plans);
+    return only.map((name) => {
+      const plan = plans[name];
+      if (plan !== undefined) return plan;
+      throw new Error(`no round named ${name}; there are ${Object.keys(plans).join(', ')}`);
+    });
   }
 
   async #runRound(stage: Stage, { name, run }: FaultRoundPlan, random: SeededRandom): Promise<void> {
@@ -118,18 +125,24 @@ export class FaultSweep {
   }
 }
 
-function plansOf(size: FaultSweepOptions['size'], random: SeededRandom): FaultRoundPlan[] {
-  if (size === 'short') return [atPoints(SHORT_FAULTS), settles];
+/** Rounds by name, also those that only some sizes have. */
+function plansOf(random: SeededRandom): Record<string, FaultRoundPlan> {
   const shuffled = shuffle(SIGNALS, random);
   const half = Math.ceil(shuffled.length / 2);
-  return [
+  const plans = [
     atPoints(),
     settles,
     faultsInTurn('faults-1', shuffled.slice(0, half)),
+    lateStarts,
     faultsInTurn('lines', shuffle(LINES, random)),
+    resets,
     faultsInTurn('faults-2', shuffled.slice(half)),
-    faultsAtOnce('pairs', 6, FAULT_NAMES),
+    overlaps,
+    forgottenRows,
+    faultsAtOnce('pairs', PAIRS, FAULT_NAMES),
+    faultsInTurn('deploys', ['execute-worker/SIGTERM', 'execute-worker/SIGTERM']),
   ];
+  return Object.fromEntries(plans.map((plan) => [plan.name, plan]));
 }
 
 function shuffle(names: readonly FaultName[], random: SeededRandom): FaultName[] {

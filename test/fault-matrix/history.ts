@@ -11,9 +11,15 @@ export interface RecordedWrite {
   readonly evidenceCode: string;
 }
 
+export interface Scheduled {
+  readonly eventId: number;
+  /** By the server's clock, which is the store's: they share a machine. */
+  readonly atMs: number;
+}
+
 export interface TurnHistory {
   /** `execute` and `process_signal`, by activity id: the event that scheduled it, once or more. */
-  readonly scheduled: ReadonlyMap<string, readonly number[]>;
+  readonly scheduled: ReadonlyMap<string, readonly Scheduled[]>;
   /** By activity id: what the activity returned. */
   readonly returned: ReadonlyMap<string, CallOutcome>;
   /** Answers of recordResult, by the summary's key: `<key> <status>`. */
@@ -30,7 +36,7 @@ const CALLS = ['execute', 'signalProcess'];
 
 export async function readTurnHistory(handle: TurnHandle): Promise<TurnHistory> {
   const events = (await handle.fetchHistory()).events ?? [];
-  const scheduled = new Map<string, number[]>();
+  const scheduled = new Map<string, Scheduled[]>();
   const types = new Map<string, { id: string; type: string }>();
   const returned = new Map<string, CallOutcome>();
   const recorded = new Map<string, RecordedWrite[]>();
@@ -43,7 +49,8 @@ export async function readTurnHistory(handle: TurnHandle): Promise<TurnHistory> 
     if (asked) {
       const id = asked.activityId ?? '';
       types.set(String(eventId), { id, type: asked.activityType?.name ?? '' });
-      if (CALLS.includes(asked.activityType?.name ?? '')) scheduled.set(id, [...(scheduled.get(id) ?? []), eventId]);
+      const found = { eventId, atMs: toMs(event.eventTime) };
+      if (CALLS.includes(asked.activityType?.name ?? '')) scheduled.set(id, [...(scheduled.get(id) ?? []), found]);
     }
     const start = event.activityTaskStartedEventAttributes;
     if (start) attempts.set(String(start.scheduledEventId), start.attempt ?? 1);
@@ -98,4 +105,8 @@ function readWrite(event: HistoryEvent): (RecordedWrite & { key: string }) | und
 function decode(given: { payloads?: readonly { data?: Uint8Array | null }[] | null } | null | undefined): unknown {
   const data = given?.payloads?.[0]?.data;
   return data?.length ? (JSON.parse(Buffer.from(data).toString('utf8')) as unknown) : undefined;
+}
+
+function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
+  return Number(time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1e6;
 }

@@ -49,10 +49,14 @@ export interface PlanContext {
 }
 
 /** Writes its label when it begins and when it ends, says both, and exits with the code. */
-function command(context: PlanContext, label: string, more: { seconds?: number; code?: number } = {}): string {
+function command(
+  context: PlanContext,
+  label: string,
+  more: { seconds?: number; code?: number; wait?: string } = {},
+): string {
   const { runLog } = context;
-  const { seconds = 0, code = 0 } = more;
-  const sleep = seconds === 0 ? '' : `sleep ${seconds}; `;
+  const { seconds = 0, code = 0, wait } = more;
+  const sleep = wait === undefined ? (seconds === 0 ? '' : `sleep ${seconds}; `) : `${wait}; `;
   return `echo 'begin ${label}' >> '${runLog}'; echo in-${label}; ${sleep}echo out-${label}; echo 'end ${label}' >> '${runLog}'; exit ${code}`;
 }
 
@@ -185,6 +189,29 @@ export const PLANS = {
 } as const;
 
 export type PlanKind = keyof typeof PLANS;
+
+/** Long enough that a worker which is stopped for more than a heartbeat time-out goes on while another writes. */
+export function wordyPlan(context: PlanContext): TurnPlan {
+  const text = Array.from({ length: 60 }, (_, index) => `piece ${String(index).padStart(2, '0')} ------ `).join('');
+  const { steps, calls } = new PlanBuilder(context).step([{ id: 'once' }], text).done();
+  return { kind: 'wordy', steps, calls, delayMs: 120, ends: ['completed'] };
+}
+
+/** Something short, and something that runs until `go` is there. */
+export function gatedPlan(context: PlanContext, go: string, more: Pick<TurnPlan, 'doubts'> = {}): TurnPlan {
+  const label = `${context.prefix}-gated`;
+  const { steps, calls } = new PlanBuilder(context).step([{ id: 'side', code: 9 }]);
+  const wait = `until [ -e '${go}' ]; do sleep 0.1; done`;
+  const call = { id: label, name: 'execute', arguments: { command: command(context, label, { code: 6, wait }) } };
+  const [step] = steps;
+  return {
+    kind: 'gated',
+    steps: [{ ...step, calls: [...(step?.calls ?? []), call] }, { text: 'Done.' }],
+    calls: [...calls, { label, code: 6, isBackground: false }],
+    ends: ['completed'],
+    ...more,
+  };
+}
 
 /** What a background process notes for each signal; it is found by the handle that its own turn was given. */
 export function backgroundPlan(context: PlanContext): TurnPlan {

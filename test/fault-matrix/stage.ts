@@ -135,17 +135,28 @@ export class Stage {
 
   /** Signals all of a kind; what ends by it stays down for so long. Returns how many were signalled. */
   async end(kind: PieceKind, signal: 'SIGKILL' | 'SIGTERM', downMs: number): Promise<number> {
+    const signalled = await this.hold(kind, signal);
+    // Not a wait for anything: how long nobody is there is the seed's choice.
+    await delay(downMs);
+    this.release(kind);
+    return signalled;
+  }
+
+  /** The same, until they are released. */
+  async hold(kind: PieceKind, signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
     const slots = this.#slots.filter((slot) => slot.kind === kind);
     for (const slot of slots) slot.isHeld = true;
     // One that just comes back can't be signalled before it is there.
     await this.#areUp(slots);
     const signalled = this.pieces(kind).filter((piece) => piece.signal(signal));
     await Promise.all(signalled.map((piece) => piece.ended()));
-    // Not a wait for anything: how long nobody is there is the seed's choice.
-    await delay(downMs);
+    return signalled.length;
+  }
+
+  release(kind: PieceKind): void {
+    const slots = this.#slots.filter((slot) => slot.kind === kind);
     for (const slot of slots) slot.isHeld = false;
     for (const slot of slots) if (slot.piece?.hasEnded === true) void this.#restart(slot);
-    return signalled.length;
   }
 
   /** A deploy: one after another is ended by SIGTERM, after a fresh one has come up in its place. */

@@ -10,6 +10,8 @@ export function resultKept(evidence: Evidence): string[] {
     if (call.status === 'exited') return exitOf(evidence, { label, code, isBackground });
     // Spared on purpose, or left alone when its turn was lost: its end is nobody's result.
     if (!hasEnded || call.status === 'detached') return [];
+    // Its journal has forgotten it, so nobody can know.
+    if (call.status === 'unknown' && (evidence.plan.doubts ?? []).includes(call.evidence?.code ?? '')) return [];
     return [`${label} ended by itself, and its row says ${call.status} (${call.evidence?.code})`];
   });
 }

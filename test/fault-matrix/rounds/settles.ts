@@ -40,8 +40,8 @@ async function run(round: FaultRound): Promise<void> {
   const waiting = stage.arms.waiting();
   stage.arms.disarm();
   for (const point of TRUTH_POINTS) if (!waiting.includes(point)) tally.reached(point);
-  if (waiting.length > 0) throw new Error(`nobody has died at ${waiting.join(', ')}`);
   await lookAt(round, chats);
+  if (waiting.length > 0) throw new Error(`nobody has died at ${waiting.join(', ')}`);
 }
 
 /** A turn whose command runs, and that nobody has stopped yet. */
