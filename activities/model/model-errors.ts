@@ -40,7 +40,7 @@ interface Facts {
 }
 
 const CONTEXT_TOO_LONG =
-  /context_length_exceeded|context[ _]window|maximum context length|prompt is too long|input is too long|request_too_large|too many (input )?tokens|exceeds? the (model'?s )?(maximum )?context/;
+  /context_length_exceeded|context[ _]window|maximum context length|prompt is too long|input is too long|request_too_large|too many (input )?tokens|exceeds? (the )?(model'?s |available )?(maximum )?context|exceeds the maximum number of tokens/;
 const QUOTA_EXHAUSTED =
   /insufficient_quota|billing_error|billing_hard_limit|credit balance|exceeded your current quota|out of credits|insufficient (credits|balance|funds)|payment required|usage limit/;
 const UNAUTHORIZED = /authentication_error|permission_error|invalid_api_key|incorrect api key|invalid x-api-key/;

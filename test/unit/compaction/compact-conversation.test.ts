@@ -83,22 +83,31 @@ test('a second attempt of what is committed asks no model, and a summary that is
   expect(summary!.text.length).toBeLessThanOrEqual(LONG.length / 2 + 10);
 });
 
-test('a cancelled attempt commits nothing, also when the model has answered already', async () => {
-  const store = await storeWithTwoTurns();
-  const before = await view(store);
-  const model = modelOf(textPart('In short.'), FINISH);
-  const attempt = run(
-    store,
-    new MockLanguageModelV4({
-      doStream: async (options) => {
-        attempt.environment.cancel();
-        return model.doStream(options);
+test.each(['while the model is asked', 'when it has answered'])(
+  'an attempt cancelled %s commits nothing',
+  async (when) => {
+    const store = await storeWithTwoTurns();
+    const before = await view(store);
+    const cancelAt = (moment: string) => {
+      if (moment === when) attempt.environment.cancel();
+    };
+    const parts = [textPart('In short.'), FINISH];
+    const model = new MockLanguageModelV4({
+      doStream: async () => {
+        cancelAt('while the model is asked');
+        const stream = new ReadableStream<(typeof parts)[number]>({
+          pull: (controller) => controller.enqueue(parts.shift()!),
+          // Whoever has read its end leaves it so.
+          cancel: () => cancelAt('when it has answered'),
+        });
+        return { stream };
       },
-    }),
-  );
-  await expect(attempt.result).rejects.toThrow();
-  expect(await view(store)).toEqual(before);
-});
+    });
+    const attempt = run(store, model);
+    await expect(attempt.result).rejects.toThrow();
+    expect(await view(store)).toEqual(before);
+  },
+);
 
 test('a summary without a word is a refusal, and one that is not worth its price is not asked for', async () => {
   const store = await storeWithTwoTurns();

@@ -50,6 +50,23 @@ describe('what a provider answers decides whether the turn ends or waits', () =>
       answer(400, { error: { message: 'prompt is too long: 205000 tokens > 200000 maximum' } }),
       'model_context_too_long',
     ],
+    [
+      'Anthropic: too long with what may be answered',
+      answer(400, {
+        error: { message: 'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000' },
+      }),
+      'model_context_too_long',
+    ],
+    [
+      'a local server: too long',
+      answer(400, { error: { message: 'the request exceeds the available context size, try increasing it' } }),
+      'model_context_too_long',
+    ],
+    [
+      'Google: too long',
+      answer(400, { error: { message: 'The input token count exceeds the maximum number of tokens allowed 1048576' } }),
+      'model_context_too_long',
+    ],
     ['a body that is too large', answer(413, {}), 'model_context_too_long'],
     [
       'Anthropic: overloaded',
