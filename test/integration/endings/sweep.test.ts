@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { CancelCallResult, GenerateStepInput } from '../../../contract/activity-interfaces.ts';
 import type { ExecutionKey, Handle } from '../../../contract/ids.ts';
-import { SWEEP_WORKFLOW_TYPE } from '../../../contract/names.ts';
+import { noticeWorkflowId, SWEEP_WORKFLOW_TYPE } from '../../../contract/names.ts';
 import type { SweepResult } from '../../../contract/sweep.ts';
 import { outcomeOf, TurnWorld } from '../../fakes/turn-world.ts';
 import type { ScriptedCall } from '../../fakes/turn-world.ts';
@@ -59,6 +59,19 @@ test('a call whose agent is silent becomes unknown, with a settle that goes on a
   const settle = bench.settleOf('2-a' as ExecutionKey);
   expect((await settle.describe()).status.name).toBe('RUNNING');
   await settle.terminate();
+});
+
+test('others are told of the end of a lost turn once, however often it is swept', async () => {
+  const world = lostTurn([]);
+  world.overrides.endTurn = async () => ({ isNoticeWanted: true });
+  const bench = await openBench(world);
+  for (const name of ['one', 'two']) {
+    const handle = await bench.startWorkflow(SWEEP_WORKFLOW_TYPE, `sweep-${name}-${randomUUID()}`, {});
+    expect(await handle.result()).toMatchObject({ turnsClosed: 1 });
+    const notice = bench.client.workflow.getHandle(noticeWorkflowId(world.chatId, 1));
+    expect(await notice.result()).toEqual({ state: 'delivered', status: 204 });
+  }
+  expect(world.entries('deliverNotice')).toHaveLength(1);
 });
 
 test('a turn whose end an interrupt had asked for is killed, as it was asked', async () => {

@@ -139,3 +139,22 @@ test('S1: a snapshot shows all that was said and the summary, and while one is m
     { type: 'message', role: 'summary', text: 'It was found.', messageCount: 1 },
   ]);
 });
+
+test('an edit that hides a summary brings back what it stood for', async () => {
+  const store = await storeWithStep();
+  await commit(store, await begin(store), [2]);
+  const last = await beginTestStep(store, { step: 2, messageId: 4 });
+  await store.commitStep(last, { text: 'Done.', calls: [], agentId: AGENT });
+  await store.endTurn({ chatId: CHAT, turn: 1, state: 'completed' });
+  await store.enqueueUserMessage({ chatId: CHAT, clientMessageId: 'm2', text: 'and now?' });
+  const turn = await store.reserveNextTurn(CHAT);
+  await store.takeTurn({ chatId: CHAT, turn, agentId: AGENT });
+  const named = { chatId: CHAT, turn, number: 1, messageId: parseMessageId(6), attemptScheduledMs: 1 };
+  const begun = await store.beginCompaction(named);
+  if (begun.state !== 'begun') throw new Error('it is new');
+  await commit(store, begun.attempt, [1, 3, 4], 'All in all.');
+  expect(await view(store)).toEqual(['summary: All in all.', 'user: and now?']);
+  await store.endTurn({ chatId: CHAT, turn, state: 'interrupted' });
+  await store.editMessage({ chatId: CHAT, messageId: parseMessageId(5), clientMessageId: 'm3', text: 'or now?' });
+  expect(await view(store)).toEqual(['summary: It was found.', 'user: hello', 'assistant: Done.']);
+});
