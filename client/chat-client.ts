@@ -16,6 +16,7 @@ import type {
   ChatInterruptAnswer,
   ChatInterruptRequest,
   ChatView,
+  ChatWithoutView,
   EditAnswer,
   EditRequest,
   NewChat,
@@ -24,6 +25,7 @@ import type {
   SendAnswer,
   SendRequest,
 } from '../contract/chat.ts';
+import { CodedError, Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 import { firstLine } from '../contract/well-formed.ts';
 import { CHAT_QUERY, CHAT_UPDATES, CHAT_WORKFLOW_TYPE, chatWorkflowId, SEARCH_ATTRIBUTES } from '../contract/names.ts';
@@ -34,6 +36,8 @@ const SUMMARY_CHARACTERS_MAX = 100;
 /** A workflow that closes while it is asked, such as one of an archived chat, is started again. */
 const TRIES_MAX = 5;
 const AGAIN_MS = 50;
+/** A chat that moves to another run is opened within a task; one whose store is away, when that is back. */
+const VIEWS_MAX = 200;
 
 export interface ChatClientOptions {
   readonly client: Client;
@@ -84,8 +88,15 @@ export class ChatClient {
 
   /** By a query, so a turn worker must be there. Refusal `unknown_chat` where no workflow of the chat was ever started. */
   async view(chatId: ChatId): Promise<ChatView> {
+    const handle = this.#options.client.workflow.getHandle(chatWorkflowId(chatId));
     try {
-      return await this.#options.client.workflow.getHandle(chatWorkflowId(chatId)).query<ChatView>(CHAT_QUERY);
+      for (let tries = 1; ; tries += 1) {
+        const view = await handle.query<ChatView | ChatWithoutView>(CHAT_QUERY);
+        if (typeof view !== 'string') return view;
+        if (view === 'unknown') throw new Refusal('unknown_chat', `the store has no chat ${chatId}`, 'chatId');
+        if (tries >= VIEWS_MAX) throw new CodedError('too_busy', `chat ${chatId} is being opened`);
+        await sleep(AGAIN_MS);
+      }
     } catch (error) {
       throw readChatError(error, chatId);
     }

@@ -106,6 +106,9 @@ export interface ArchiveAnswer {
 
 export type ChatState = 'idle' | 'running' | 'interrupting' | 'archived';
 
+/** What the query `chat` answers while the rows were not looked at yet, and of a chat that the store doesn't know. */
+export type ChatWithoutView = 'opening' | 'unknown';
+
 /** Query `chat`. */
 export interface ChatView {
   readonly state: ChatState;

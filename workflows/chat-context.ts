@@ -1,7 +1,7 @@
 /** What the parts of a chat share while it runs, and what it does to its turns. */
 import { condition, log } from '@temporalio/workflow';
 import type { ChatFacts, ClaimNextTurnInput, HiddenCall, TurnClaim } from '../contract/chat-activities.ts';
-import type { ChatInput } from '../contract/chat.ts';
+import type { ChatInput, ChatWithoutView } from '../contract/chat.ts';
 import type { AgentId } from '../contract/ids.ts';
 import { TemporalFailure } from '@temporalio/workflow';
 import { chatActivities, fillTimings } from './activity-options.ts';
@@ -32,6 +32,8 @@ export interface ChatContext {
   goneTurn: NonNullable<ClaimNextTurnInput['insteadOf']> | undefined;
   /** The last message that was given to a turn, and how often. */
   given: { readonly clientMessageId: string; readonly times: number } | undefined;
+  /** `opening`: its rows have not been looked at yet. */
+  phase: 'open' | ChatWithoutView;
   /** The store lost the chat. */
   isGone: boolean;
 }
@@ -47,6 +49,7 @@ export function newChatContext(input: ChatInput): ChatContext {
     mustLook: true,
     goneTurn: undefined,
     given: undefined,
+    phase: 'opening',
     isGone: false,
   };
 }

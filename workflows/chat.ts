@@ -30,7 +30,7 @@ import {
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ChatInput, ChatView } from '../contract/chat.ts';
+import type { ChatInput, ChatView, ChatWithoutView } from '../contract/chat.ts';
 import { CHAT_LOOK_SIGNAL, CHAT_QUERY, CHAT_UPDATES } from '../contract/names.ts';
 import { attend } from './attend-chat.ts';
 import { applyHeldEdits, decide, lookForNext, newChatContext, stopHidden, takeFacts } from './chat-context.ts';
@@ -40,7 +40,7 @@ import * as checks from './check-chat-request.ts';
 import { shouldMoveChat } from './continue-chat.ts';
 import { chatActivities } from './activity-options.ts';
 
-const chatQuery = defineQuery<ChatView>(CHAT_QUERY);
+const chatQuery = defineQuery<ChatView | ChatWithoutView>(CHAT_QUERY);
 const lookSignal = defineSignal(CHAT_LOOK_SIGNAL);
 
 export async function chat(input: ChatInput): Promise<void> {
@@ -81,6 +81,7 @@ async function runChat(context: ChatContext): Promise<void> {
   if (!(await openChat(context))) return;
   for (;;) {
     if (context.mustLook && context.machine.state === 'idle') await lookForNext(context);
+    context.phase = 'open';
     await condition(() => hasWork(context));
     // Evidence first: a handler runs before a completion that is earlier in history (A6 of the notes).
     if (context.followed?.ending !== undefined) await endTurn(context);
@@ -101,6 +102,7 @@ async function openChat(context: ChatContext): Promise<boolean> {
     return true;
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
+    context.phase = 'unknown';
     context.requests.close(error);
     await condition(allHandlersFinished);
     return false;
@@ -147,7 +149,8 @@ async function closeChat(context: ChatContext): Promise<void> {
   await condition(allHandlersFinished);
 }
 
-function viewOf({ machine, facts }: ChatContext): ChatView {
+function viewOf({ machine, facts, phase }: ChatContext): ChatView | ChatWithoutView {
+  if (phase !== 'open') return phase;
   return {
     state: machine.state,
     agentId: facts.agentId,

@@ -1,33 +1,10 @@
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { countRuns, logged } from '../../fixtures/agent-process.ts';
+import { copyStore, restoreStore } from '../../fixtures/store-backup.ts';
 import { TurnOperations } from '../../fixtures/turn-operations.ts';
 import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
-
-/** The database with what belongs to it (its log of late writes). */
-function filesOf(database: string): string[] {
-  const folder = dirname(database);
-  return readdirSync(folder)
-    .filter((name) => name.startsWith(basename(database)))
-    .map((name) => join(folder, name));
-}
-
-function copyStore(whole: Whole, backup: string): void {
-  const database = whole.storeUrl.slice('sqlite:'.length);
-  for (const file of filesOf(database)) cpSync(file, file.replace(database, backup));
-}
-
-/** What an operator does: everybody who has it open is stopped, the files are put back, and they are started again. */
-async function restoreStore(whole: Whole, backup: string): Promise<void> {
-  const database = whole.storeUrl.slice('sqlite:'.length);
-  await whole.worker('turn-worker').kill();
-  await whole.store.close();
-  for (const file of filesOf(database)) rmSync(file);
-  for (const file of filesOf(backup)) cpSync(file, file.replace(backup, database));
-  await whole.reopenStore();
-  await whole.startTurnWorker();
-}
 
 describe('L18: after a restore of the store the turn says so, the chat goes on with fresh ids, the same call runs, and its interrupt touches nothing of the old one', () => {
   test('I02: after a restore of the store the turn says so, the chat goes on with fresh ids, the same call runs, and its interrupt touches nothing of the old one', async () => {

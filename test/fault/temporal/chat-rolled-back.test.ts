@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { countRuns, logged } from '../../fixtures/agent-process.ts';
+import { copyStore, restoreStore } from '../../fixtures/store-backup.ts';
+import { WholeChat } from '../../fixtures/whole-chat.ts';
+import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
+
+test('I02: a chat whose store went back in time passes over the turns that it has lost, says so once, and goes on with fresh ids', async () => {
+  const whole = await Whole.open();
+  const { folder } = whole;
+  const backup = join(folder.root, 'backup.db');
+  const again = [commands({ same: logged(folder, 'same') }), DONE];
+  const chat = await WholeChat.open(whole, { stepsByText: { two: again, three: again, four: again } });
+  await chat.send('one');
+  await chat.idle(1);
+  copyStore(whole, backup);
+  for (const text of ['two', 'three']) await chat.send(text);
+  await chat.idle(3);
+  const lost = await chat.call('same');
+  await restoreStore(whole, backup);
+  expect(await chat.asked()).toEqual(['one']);
+
+  // Its message is in a turn that says what happened; numbers 2 and 3 are used up on the server.
+  await chat.send('noticed');
+  await chat.until('a turn has said so', async () => {
+    const { lastError } = (await whole.store.findChat(chat.chatId)) ?? {};
+    return lastError?.code === 'store_rolled_back';
+  });
+  await chat.send('four');
+  await chat.idle(6);
+  expect(await chat.asked()).toContain('four');
+  const fresh = await chat.call('same');
+  expect(fresh).toMatchObject({ status: 'exited' });
+  expect(fresh.messageId).toBeGreaterThan(lost.messageId);
+  expect(countRuns(folder, 'same')).toBe(3);
+  expect(await whole.store.findChat(chat.chatId)).not.toHaveProperty('lastError');
+  expect((await whole.store.findChat(chat.chatId))?.lastTurn).toBeGreaterThan(4);
+});
