@@ -143,9 +143,15 @@ async function awaitEnd(
     }
     await condition(() => asked.ending !== undefined, OPERATOR_WAIT_MS);
     const verdict = judge(request, asked.ending, target);
-    if (verdict.kind === 'ended') return verdict;
+    if (verdict.kind === 'ended') return verdict.needsSettle ? withoutWord(verdict) : verdict;
     operator.refuse(key, verdict.code, verdict.message);
   }
+}
+
+/** This was the settle that went on asking, so it must not be said that another one does. */
+function withoutWord(verdict: SettleEnd): SettleEnd {
+  const message = `the call is ${verdict.outcome.status}; its agent did not say, and is not asked again`;
+  return { ...verdict, message };
 }
 
 /** A command that a kill is wanted for and that still runs is not at its end. */

@@ -42,7 +42,7 @@ test('latchkey call resolve ends a call whose agent and worker are gone; what ca
     timings: { describeAgentMs: 2000 },
   });
   await turn.running('stuck');
-  const { key } = await turn.call('stuck');
+  const { key, agentId } = await turn.call('stuck');
   await whole.worker('execute-worker').kill();
   await whole.agent.kill();
   const of = ['call', 'resolve', key, '--chat', chatId, '--why', 'the machine is gone', '--who', 'Ann'];
@@ -53,6 +53,9 @@ test('latchkey call resolve ends a call whose agent and worker are gone; what ca
   expect(refused.errors).toMatch(
     /^latchkey: only its agent can prove that it never ran: .*\n {2}Bring the agent back.*\n$/,
   );
+  // Its settles would end, but a turn that runs is its own: the step that ends each wait is named.
+  const retired = await latchkey(whole, 'agent', 'retire', agentId, '--why', 'the machine is gone');
+  expect(retired.output).toContain(`latchkey call resolve ${key} --chat ${chatId} --unknown`);
   const ended = await latchkey(whole, ...of, '--exit', '0');
   expect(ended).toMatchObject({ exitCode: 0, output: expect.stringContaining('the call is exited') as string });
   expect((await turn.result()).state).toBe('completed');
