@@ -8,6 +8,8 @@ import { addDeployCommand } from './commands/deploy.ts';
 import { addDevCommand } from './commands/dev.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExecCommand } from './commands/exec.ts';
+import { addExportCommand } from './commands/export.ts';
+import { addImportCommand } from './commands/import.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addStoreCommand } from './commands/store.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -54,6 +56,8 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
   addCallsCommand(program, setExitCode);
   addCallCommand(program, setExitCode);
   addChatsCommand(program);
+  addExportCommand(program);
+  addImportCommand(program);
   addStoreCommand(program, setExitCode);
   addDeployCommand(program, setExitCode);
   addDoctorCommand(program, setExitCode);

@@ -36,6 +36,9 @@ import type { ConversationMessage } from '../contract/messages.ts';
 import type { RetireAgent } from '../contract/settle.ts';
 import type { StrayTurn } from '../contract/sweep.ts';
 import type { TurnEnd } from '../contract/turn.ts';
+import { exportChat } from './archive/export-chat.ts';
+import { importChat } from './archive/import-chat.ts';
+import type { ImportChatInput, ImportedChat } from './archive/import-chat.ts';
 import type { StoredCall } from './call-row.ts';
 import { findCall, listCalls, recordCancelRequests, recordResult, recordTargets } from './calls.ts';
 import type { ChatChanges } from './chat-changes.ts';
@@ -128,6 +131,9 @@ export interface Store {
 
   listChats(input: ListChatsInput): Promise<ChatPage>;
   listMessages(input: ListMessagesInput): Promise<MessagePage>;
+  /** Lines of text, to be read until their end; see archive/format.ts. */
+  exportChat(chatId: ChatId): AsyncGenerator<string, void, void>;
+  importChat(input: ImportChatInput): Promise<ImportedChat>;
 
   recordRetirement(input: RetireAgent & { agentId: AgentId }): Promise<void>;
   listRetiredAgents(): Promise<readonly RetiredAgent[]>;
@@ -179,6 +185,8 @@ export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
     listCalls: (input) => readAgain(() => listCalls(db, input)),
     listChats: (input) => readAgain(() => listChats(db, input)),
     listMessages: (input) => listMessages(db, input),
+    exportChat: (chatId) => exportChat(db, chatId),
+    importChat: (input) => importChat(db, input),
     recordRetirement: (input) => recordRetirement(db, input),
     listRetiredAgents: () => readAgain(() => listRetiredAgents(db)),
     readEvents: (input) => readAgain(() => readEvents(db, input)),

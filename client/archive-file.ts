@@ -1,0 +1,76 @@
+/** Exported chats in files and pipes, one line in memory at a time. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CodedError } from '../contract/failures.ts';
+
+/** Far above any message or result; a file without line ends is no export. */
+const LINE_BYTES_MAX = 64 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+/** Split at LF only: `readline` also splits at U+2028, which JSON leaves as it is. */
+export async function* readLines(path: string): AsyncGenerator<string, void, void> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  let number = 1;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      yield decode([...pieces, chunk.subarray(from, end)], number);
+      [pieces, bytes, from] = [[], 0, end + 1];
+      number += 1;
+    }
+    pieces.push(chunk.subarray(from));
+    bytes += chunk.length - from;
+    if (bytes > LINE_BYTES_MAX) throw unusable(number, `it has more than ${LINE_BYTES_MAX} bytes`);
+  }
+  if (bytes > 0) yield decode(pieces, number);
+}
+
+function decode(pieces: readonly Buffer[], number: number): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+  } catch {
+    throw unusable(number, 'it is not UTF-8');
+  }
+}
+
+function unusable(number: number, reason: string): CodedError {
+  return new CodedError('bad_request', `line ${number}: the line: ${reason}`, `line ${number}`);
+}
+
+/** Whole or not at all: a file of that name that was there stays until all lines are written. */
+export async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const half = `${path}.${process.pid}.part`;
+  try {
+    await pipeline(Readable.from(withNewlines(lines)), createWriteStream(half, { flags: 'wx' }));
+    await rename(half, path);
+  } catch (error) {
+    await rm(half, { force: true });
+    throw error;
+  }
+}
+
+/** To a pipe or terminal, as fast as its reader. */
+export async function printLines(lines: AsyncIterable<string>): Promise<void> {
+  await pipeline(Readable.from(withNewlines(lines)), process.stdout, { end: false });
+}
+
+async function* withNewlines(lines: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  for await (const line of lines) yield `${line}\n`;
+}
+
+/** What is on standard input as a file, since it is read twice; gone when `use` has ended. */
+export async function withStandardInput<Result>(use: (path: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-import-'));
+  try {
+    const path = join(folder, 'chat.jsonl');
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+    return await use(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
