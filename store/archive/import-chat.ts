@@ -202,9 +202,6 @@ class RowWriter {
   async #write(table: WrittenTable): Promise<void> {
     const rows = this.#rows[table].splice(0);
     if (rows.length === 0) return;
-    await this.#trx
-      .insertInto(table)
-      .values(rows as Insertable<Schema[typeof table]>[])
-      .execute();
+    await this.#trx.insertInto(table).values(rows).execute();
   }
 }

@@ -1,7 +1,7 @@
 /** Reads the lines of an exported chat and refuses what can't be one, by line and field. */
 import { Refusal } from '../../contract/failures.ts';
 import { archiveLine, ARCHIVE_VERSION, COUNTED_AS, noneCounted } from './format.ts';
-import type { ArchiveCounts, ArchiveLine, LineOf } from './format.ts';
+import type { ArchiveLine, LineOf } from './format.ts';
 
 /** In which order the kinds come; a call belongs to the message before it. */
 const RANKS: Readonly<Record<ArchiveLine['type'], number>> = {
@@ -128,14 +128,14 @@ class ArchiveReader {
   #requireGrowth(line: LineOf<'note' | 'step' | 'turn'>): void {
     const last = this.#last;
     if (last?.type !== line.type) return;
-    const [before, now] = [placeOf(last as typeof line), placeOf(line)];
+    const [before, now] = [placeOf(last), placeOf(line)];
     if (before[0] > now[0] || (before[0] === now[0] && before[1] >= now[1])) {
       throw this.#refusal(line.type === 'note' ? 'position' : line.type, 'it grows from line to line');
     }
   }
 
-  #checkEnd({ type: _, ...counts }: LineOf<'end'>): void {
-    for (const name of Object.keys(counts) as (keyof ArchiveCounts)[]) {
+  #checkEnd(counts: LineOf<'end'>): void {
+    for (const name of Object.values(COUNTED_AS)) {
       if (counts[name] === this.#counts[name]) continue;
       throw this.#refusal(name, `the file has ${this.#counts[name]} and should have ${counts[name]}`);
     }
