@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { KINDS } from './kinds.ts';
-import { listGenerations, readHistories } from './recorded-history.ts';
+import { attributesOf, listGenerations, readHistories } from './recorded-history.ts';
 import { replay } from './replay.ts';
 
 const histories = listGenerations().flatMap((generation) => readHistories(generation));
@@ -14,7 +15,15 @@ describe('the recorded histories', () => {
     expect(Object.keys(ends)).toHaveLength(histories.length);
   });
 
-  test.each(KINDS)('hold what makes a turn "$name", in the newest generation', ({ name, facts }) => {
+  test('are of each workflow that there is', () => {
+    const index = readFileSync(join(import.meta.dirname, '../../workflows/index.ts'), 'utf8');
+    const exported = (/^export \{ (.*) \};$/m.exec(index)?.[1] ?? '').split(', ');
+    const started = newest.flatMap((history) => attributesOf(history, 'workflowExecutionStarted'));
+    const recorded = new Set(started.map(({ workflowType }) => (workflowType as { name?: string }).name));
+    expect([...recorded].toSorted()).toEqual(exported.toSorted());
+  });
+
+  test.each(KINDS)('hold what makes them "$name", in the newest generation', ({ name, facts }) => {
     const parts = newest.filter(({ kind }) => kind === name).map((history) => [history.part, history] as const);
     expect(parts.length, `no history of ${name}: npm run record-histories`).toBeGreaterThan(0);
     const untrue = Object.entries(facts(Object.fromEntries(parts))).filter(([, isTrue]) => !isTrue);
@@ -63,6 +72,20 @@ const MUTATIONS = [
     to: 'await (0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.condition)(() => false, 1000); const asked = ask(context, leftMs)',
     red: ['settled.settle'],
     green: ['settled.turn', 'plain.turn', 'swept.sweep'],
+  },
+  {
+    what: 'a chat that never moves to a new run',
+    from: 'updates >= (updatesMax !== null && updatesMax !== void 0 ?',
+    to: 'updates >= (false ?',
+    red: ['chatted.run-1', 'chatted.run-2'],
+    green: ['chatted.run-3', 'plain.turn'],
+  },
+  {
+    what: 'a notice that waits before it is told',
+    from: 'notice(input) {',
+    to: 'notice(input) { await (0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.condition)(() => false, 1000);',
+    red: ['noticed.notice'],
+    green: ['noticed.turn', 'plain.turn'],
   },
 ];
 

@@ -15,6 +15,7 @@ import type { InterruptAnswer, InterruptRequest } from '../../contract/operator.
 import { connectClient } from '../../tools/temporal/connection.ts';
 import { bundleOlderBuild } from '../fixtures/older-build.ts';
 import { waitUntil } from '../fixtures/wait-until.ts';
+import { WholeChat } from '../fixtures/whole-chat.ts';
 import { commands, DONE, Whole } from '../fixtures/whole-turn.ts';
 import { historyToJson } from './history-json.ts';
 import { replay } from './replay.ts';
@@ -142,4 +143,25 @@ test('a settle that began on one build goes on where new work goes, also on work
   await whole.startAgent();
   expect(await settle.result()).toMatchObject({ status: 'canceled' });
   expect((await turn.call('held')).status).toBe('canceled');
+});
+
+test('a chat goes on on the current build, where its next turn begins; the one that runs ends where it began', async () => {
+  const deployment = new TestDeployment();
+  const [client, whole] = await Promise.all([connect(), Whole.open({ turnEnv: deployment.build('a') })]);
+  await setCurrentBuild(client, { deployment: deployment.name, buildId: 'a', force: false });
+  const gate = join(whole.folder.workspace, 'gate');
+  const held = commands({ held: `until [ -e '${gate}' ]; do sleep 0.1; done` });
+  const chat = await WholeChat.open(whole, { stepsByText: { first: [held, DONE] } });
+  await chat.send('first');
+  await chat.running('held', 1);
+
+  await whole.startTurnWorker(deployment.build('b'));
+  await setCurrentBuild(client, { deployment: deployment.name, buildId: 'b', force: false });
+  await chat.send('second');
+  expect(await buildOf(chat.handle)).toEqual({ buildId: 'b', behaviour: 'AUTO_UPGRADE' });
+  writeFileSync(gate, '');
+  await chat.idle(2);
+  expect(await buildOf(chat.turnHandle(1))).toEqual({ buildId: 'a', behaviour: 'PINNED' });
+  expect(await buildOf(chat.turnHandle(2))).toEqual({ buildId: 'b', behaviour: 'PINNED' });
+  expect(await chat.asked()).toEqual(['first', 'second']);
 });

@@ -1,8 +1,8 @@
 /** A turn that moved to new runs between its steps. */
 import { attributesOf, endOf } from '../recorded-history.ts';
 import { execute } from '../recording/recording-system.ts';
-import type { RecordingSystem } from '../recording/recording-system.ts';
-import type { Kind, RunReference } from './kind.ts';
+import { chainOf } from './chain-of.ts';
+import type { Kind } from './kind.ts';
 
 /** Less than a step has, so that it moves after each. */
 const HISTORY_EVENTS_MAX = 10;
@@ -13,16 +13,7 @@ export const continuedAsNew: Kind = {
     const script = [[execute('a', 'echo a')], [execute('b', 'echo b')]];
     const { handle } = await system.startTurn('continued', script, { historyEventsMax: HISTORY_EVENTS_MAX });
     await handle.result();
-    const runs: Record<string, RunReference> = {};
-    const { workflowId } = handle;
-    let runId: string | undefined = await firstRunOf(system, handle.workflowId);
-    for (let number = 1; runId !== undefined && runId !== ''; number += 1) {
-      runs[`run-${number}`] = { workflowId, runId };
-      const { events } = await system.client.workflow.getHandle(workflowId, runId).fetchHistory();
-      const last = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes;
-      runId = last?.newExecutionRunId ?? undefined;
-    }
-    return runs;
+    return chainOf(system, handle.workflowId);
   },
   facts: (parts) => {
     const runs = ['run-1', 'run-2', 'run-3'].map((part) => parts[part] ?? { events: [] });
@@ -35,11 +26,6 @@ export const continuedAsNew: Kind = {
     };
   },
 };
-
-async function firstRunOf({ client }: RecordingSystem, workflowId: string): Promise<string | undefined> {
-  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-  return events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? undefined;
-}
 
 function isContinuation(run: Parameters<typeof endOf>[0] | undefined): boolean {
   const [started] = attributesOf(run ?? { events: [] }, 'workflowExecutionStarted');

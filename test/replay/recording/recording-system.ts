@@ -3,12 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { createAgentClient } from '../../../agent-client/agent-client.ts';
+import { ChatClient } from '../../../client/chat-client.ts';
 import { startTurn } from '../../../client/start-turn.ts';
 import type { TurnHandle } from '../../../client/start-turn.ts';
 import { readPendingActivities } from '../../../client/watch/pending-activities.ts';
 import { parseChatId } from '../../../contract/ids.ts';
-import type { AgentId, ChatId, ExecutionKey } from '../../../contract/ids.ts';
-import { TURN_TASK_QUEUE_DEFAULT } from '../../../contract/names.ts';
+import type { AgentId, ChatId, ExecutionKey, MessageId } from '../../../contract/ids.ts';
+import { TURN_TASK_QUEUE_DEFAULT, turnWorkflowId } from '../../../contract/names.ts';
 import type { TurnInput } from '../../../contract/turn.ts';
 import { Stage } from '../../../demo/stage.ts';
 import type { Piece } from '../../../demo/stage.ts';
@@ -43,7 +44,6 @@ export class RecordingSystem {
   worker: Piece;
   readonly agentId: AgentId;
   readonly #server: DevServer;
-  #turns = 0;
 
   private constructor(
     parts: Pick<RecordingSystem, 'client' | 'store' | 'stage' | 'agent' | 'worker' | 'agentId'> & { server: DevServer },
@@ -84,22 +84,49 @@ export class RecordingSystem {
   }
 
   /** A turn of a new chat. Its steps are those of the script, and one without calls at the end. */
-  async startTurn(name: string, script: Script, input: Partial<TurnInput> = {}): Promise<RecordedTurn> {
-    this.#turns += 1;
+  async startTurn(
+    name: string,
+    script: Script,
+    { taskQueue = TURN_TASK_QUEUE_DEFAULT, ...input }: Partial<TurnInput> & { readonly taskQueue?: string } = {},
+  ): Promise<RecordedTurn> {
     const chatId = parseChatId(`recorded-${name}`);
-    const path = join(this.stage.root, `script-${this.#turns}.json`);
-    const steps = [...script.map((calls) => ({ text: 'I run something.', calls })), { text: 'Done.' }];
-    writeFileSync(path, JSON.stringify({ steps }));
+    const model = this.#script(name, { steps: stepsOf(script) });
     const { agentId } = this;
     await this.store.createChat({ chatId, agentId });
     await this.store.enqueueUserMessage({ chatId, clientMessageId: 'message-1', text: 'Please do it.' });
     const turn = await this.store.reserveNextTurn(chatId);
     const handle = await startTurn(this.client, {
-      taskQueue: TURN_TASK_QUEUE_DEFAULT,
+      taskQueue,
       userText: 'Please do it.',
-      input: { chatId, turn, agentId, model: `scripted:${path}`, timings: TIMINGS, ...input },
+      input: { chatId, turn, agentId, model, timings: TIMINGS, ...input },
     });
     return new RecordedTurn(this, handle, chatId);
+  }
+
+  /** A chat that isn't there yet. A message with one of these texts gets these calls in its first step, any other none. */
+  openChat(
+    name: string,
+    callsByText: Readonly<Record<string, readonly ScriptedCall[]>>,
+    updatesMax: number,
+  ): RecordedChat {
+    const stepsByText = Object.fromEntries(
+      Object.entries(callsByText).map(([text, calls]) => [text, stepsOf([calls])]),
+    );
+    const model = this.#script(name, { steps: stepsOf([]), stepsByText });
+    const { client } = this;
+    const chats = new ChatClient({
+      client,
+      taskQueue: TURN_TASK_QUEUE_DEFAULT,
+      turns: { timings: TIMINGS, updatesMax },
+    });
+    return new RecordedChat(this, { chatId: parseChatId(`recorded-${name}`), chats, model });
+  }
+
+  /** Gives the model that answers by it. */
+  #script(name: string, script: object): string {
+    const path = join(this.stage.root, `script-${name}.json`);
+    writeFileSync(path, JSON.stringify(script));
+    return `scripted:${path}`;
   }
 
   /** What held commands wait for. */
@@ -148,6 +175,50 @@ export class RecordedTurn {
   until<Value>(what: string, look: () => Promise<Value | undefined | false>): Promise<Value> {
     return waitUntil(what, look, { deadlineMs: WAIT_MS_MAX });
   }
+}
+
+export class RecordedChat {
+  readonly chatId: ChatId;
+  readonly chats: ChatClient;
+  readonly model: string;
+  readonly #system: RecordingSystem;
+
+  constructor(system: RecordingSystem, chat: Pick<RecordedChat, 'chatId' | 'chats' | 'model'>) {
+    this.#system = system;
+    this.chatId = chat.chatId;
+    this.chats = chat.chats;
+    this.model = chat.model;
+  }
+
+  /** Waits until the command of a tool call runs, in whichever turn is the chat's. */
+  async running(toolCallId: string): Promise<void> {
+    const turn = await waitUntil('a turn runs', async () => (await this.chats.view(this.chatId)).turn, {
+      deadlineMs: WAIT_MS_MAX,
+    });
+    const handle = this.#system.client.workflow.getHandle(turnWorkflowId(this.chatId, turn));
+    await new RecordedTurn(this.#system, handle, this.chatId).running(toolCallId);
+  }
+
+  /** Waits until nothing runs and nothing waits. */
+  async idle(): Promise<void> {
+    const isIdle = async (): Promise<boolean> => {
+      const { state, queue } = await this.chats.view(this.chatId);
+      return state === 'idle' && queue.length === 0;
+    };
+    await waitUntil('the chat is idle', isIdle, { deadlineMs: WAIT_MS_MAX });
+  }
+
+  /** Of the user's message with this text. */
+  async messageId(text: string): Promise<MessageId> {
+    const messages = await this.#system.store.loadConversation(this.chatId);
+    const found = messages.find((message) => message.role === 'user' && message.text === text);
+    if (found?.role !== 'user') throw new Error(`the chat has no message "${text}"`);
+    return found.id;
+  }
+}
+
+function stepsOf(script: Script): object[] {
+  return [...script.map((calls) => ({ text: 'I run something.', calls })), { text: 'Done.' }];
 }
 
 /** A command that runs until its gate is opened, then exits with 3. */
