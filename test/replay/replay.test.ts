@@ -19,7 +19,7 @@ describe('the recorded histories', () => {
     const index = readFileSync(join(import.meta.dirname, '../../workflows/index.ts'), 'utf8');
     const exported = (/^export \{ (.*) \};$/m.exec(index)?.[1] ?? '').split(', ');
     const started = newest.flatMap((history) => attributesOf(history, 'workflowExecutionStarted'));
-    const recorded = new Set(started.map(({ workflowType }) => (workflowType as { name?: string }).name));
+    const recorded = new Set(started.map(({ workflowType }) => (workflowType as { name?: string }).name ?? ''));
     expect([...recorded].toSorted()).toEqual(exported.toSorted());
   });
 
