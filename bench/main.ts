@@ -1,8 +1,8 @@
 /** `npm run bench`: what a call costs, each figure beside a yardstick of the same run. */
-import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { describeFailure } from '../client/describe-failure.ts';
 import { toRatios } from './aims.ts';
+import { describeMachine } from './machine.ts';
 import { FULL, measure, QUICK } from './measure.ts';
 import { describeFigures, describeRatios } from './report.ts';
 import { build, openStage } from './stage.ts';
@@ -65,18 +65,6 @@ async function run(options: {
   for (const line of ['', ...describeFigures(figures), '', 'Aims', ...describeRatios(ratios)]) print(line);
   if (options.json) process.stdout.write(`${JSON.stringify({ ratios, figures, machine, isQuick: options.quick })}\n`);
   return 0;
-}
-
-function describeMachine() {
-  const [cpu] = cpus();
-  return {
-    cores: cpus().length,
-    model: cpu?.model ?? 'unknown processor',
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    /** Of the minute before: what else the machine was doing. */
-    loadBefore: Number((loadavg()[0] ?? 0).toFixed(2)),
-    node: process.version,
-  };
 }
 
 try {
