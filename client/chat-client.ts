@@ -30,6 +30,9 @@ import type { ChatId } from '../contract/ids.ts';
 import { firstLine } from '../contract/well-formed.ts';
 import { CHAT_QUERY, CHAT_UPDATES, CHAT_WORKFLOW_TYPE, chatWorkflowId, SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { isClosing, readChatError } from './chat-errors.ts';
+import { followChat } from './follow-chat.ts';
+import type { FollowOptions } from './follow-chat.ts';
+import type { ChatFrame, Store, StoredCall } from './open-store.ts';
 
 const WORKFLOW_TASK_TIMEOUT = '3s';
 const SUMMARY_CHARACTERS_MAX = 100;
@@ -43,6 +46,8 @@ export interface ChatClientOptions {
   readonly client: Client;
   /** Of the turn workers. */
   readonly taskQueue: string;
+  /** What `follow` and `calls` read; the rest works without. */
+  readonly store?: Pick<Store, 'followChat' | 'listCalls'>;
   /** What chats that are started from here pass on to their turns. */
   readonly turns?: Omit<ChatInput, 'chatId' | 'create' | 'isContinued'>;
 }
@@ -100,6 +105,25 @@ export class ChatClient {
     } catch (error) {
       throw readChatError(error, chatId);
     }
+  }
+
+  /**
+   * A snapshot, or what came after the cursor `after`, and then each event as it comes; over breaks of the store, until
+   * `signal` aborts. Each event once and in order, or a `reset` and a snapshot (S1). Throws `unknown_chat`.
+   */
+  follow(options: FollowOptions): AsyncGenerator<ChatFrame, void, void> {
+    const store = this.#requireStore();
+    return followChat((input) => store.followChat(input), options);
+  }
+
+  /** By the store: of an open call it knows less than `latchkey calls`, which asks Temporal too. */
+  calls(chatId: ChatId, turn?: number): Promise<readonly StoredCall[]> {
+    return this.#requireStore().listCalls({ chatId, ...(turn !== undefined && { turn }) });
+  }
+
+  #requireStore(): NonNullable<ChatClientOptions['store']> {
+    if (this.#options.store !== undefined) return this.#options.store;
+    throw new CodedError('configuration', 'following a chat needs the store: give the ChatClient one', 'store');
   }
 
   async #ask<Answer>(chatId: ChatId, update: string, request: object, create?: NewChat): Promise<Answer> {

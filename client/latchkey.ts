@@ -7,6 +7,7 @@ import { addChatsCommand } from './commands/chats.ts';
 import { addDeployCommand } from './commands/deploy.ts';
 import { addDevCommand } from './commands/dev.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
+import { addEventsCommand } from './commands/events.ts';
 import { addExecCommand } from './commands/exec.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addImportCommand } from './commands/import.ts';
@@ -60,6 +61,7 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
   addImportCommand(program);
   addStoreCommand(program, setExitCode);
   addDeployCommand(program, setExitCode);
+  addEventsCommand(program, setExitCode);
   addDoctorCommand(program, setExitCode);
   addAgentCommand(program, setExitCode);
   addExecCommand(program, setExitCode);

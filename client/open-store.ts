@@ -12,8 +12,10 @@ import type { MigrationsSeen } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
 // oxlint-disable-next-line no-restricted-imports -- as above
 import type { StreamEvent } from '../store/stream-events.ts';
+// oxlint-disable-next-line no-restricted-imports -- as above
+import type { ChatFrame, FollowInput } from '../store/follow-chat.ts';
 
-export type { ChatPage, ListedChat, Store, StoredCall, StreamEvent };
+export type { ChatFrame, ChatPage, FollowInput, ListedChat, Store, StoredCall, StreamEvent };
 
 export async function openStore(url: string): Promise<Store> {
   // oxlint-disable-next-line no-restricted-imports -- as above
