@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addAgentCommand } from './commands/agent.ts';
 import { addCallCommand } from './commands/call.ts';
 import { addCallsCommand } from './commands/calls.ts';
+import { addChatCommand } from './commands/chat.ts';
 import { addChatsCommand } from './commands/chats.ts';
 import { addDeployCommand } from './commands/deploy.ts';
 import { addDevCommand } from './commands/dev.ts';
@@ -56,6 +57,7 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
   addDevCommand(program, setExitCode);
   addCallsCommand(program, setExitCode);
   addCallCommand(program, setExitCode);
+  addChatCommand(program, setExitCode);
   addChatsCommand(program);
   addExportCommand(program);
   addImportCommand(program);

@@ -65,7 +65,8 @@ async function tellMessages(
   messages: readonly Selectable<MessageRow>[],
   hasEarlier: boolean,
 ): Promise<StreamEventBody[]> {
-  const firstId = hasEarlier ? (messages[0]?.id ?? 0) : 0;
+  // Of a snapshot without messages no call or note is told either.
+  const firstId = hasEarlier ? (messages[0]?.id ?? Number.MAX_SAFE_INTEGER) : 0;
   const rows = await trx
     .selectFrom('calls')
     .selectAll()

@@ -4,7 +4,7 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { CodedError } from '../../contract/failures.ts';
 import { turnWorkflowId } from '../../contract/names.ts';
-import { configuredPlaces, reachStage } from '../dev/reach-stage.ts';
+import { configuredPlaces } from '../dev/reach-stage.ts';
 import type { ReachedStage } from '../dev/reach-stage.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
@@ -16,8 +16,8 @@ import { rememberTurn } from '../run/latest-turn.ts';
 import type { ChatTurn } from '../run/latest-turn.ts';
 import { requireModelName } from '../run/model-name.ts';
 import { sendMessage } from '../run/send-message.ts';
+import { reachShown } from '../run/reach-shown.ts';
 import { showTurn } from '../run/show-turn.ts';
-import { Screen } from '../watch/screen.ts';
 import { Leaving } from '../run/leaving.ts';
 
 interface RunFlags {
@@ -87,7 +87,7 @@ async function runTurn(folder: StageFolder, words: readonly string[], flags: Run
     );
   }
   using leaving = new Leaving();
-  const stage = await reach(folder, flags, leaving);
+  const stage = await reachShown(folder, flags, leaving);
   if (stage === undefined) return leaving.exitCode;
   const sent = await sendMessage(stage, {
     text,
@@ -129,7 +129,7 @@ async function watch(folder: StageFolder, flags: RunFlags): Promise<number> {
       // Nothing needs to run for what is only read.
       return await showTurn({ ...found, store, showsUser: true, isJson: flags.json, signal: leaving.signal });
     }
-    const stage = await reach(folder, flags, leaving);
+    const stage = await reachShown(folder, flags, leaving);
     if (stage === undefined) return leaving.exitCode;
     const workflowId = turnWorkflowId(found.chatId, found.turn);
     stage.use.follow(workflowId);
@@ -139,28 +139,6 @@ async function watch(folder: StageFolder, flags: RunFlags): Promise<number> {
     return await showAndLeave(stage, { ...found, showsUser: true }, flags, leaving);
   } finally {
     await store.close();
-  }
-}
-
-/** Undefined when the person left before the pieces were up: nothing has begun then. */
-async function reach(folder: StageFolder, flags: RunFlags, leaving: Leaving): Promise<ReachedStage | undefined> {
-  const screen = new Screen(process.stdout, process.stderr);
-  const say = (line: string): void => {
-    if (flags.json) return;
-    if (screen.isLive) screen.block([screen.style('dim', line)]);
-    // A log has no use for each piece's word, but for what takes its time or went wrong.
-    else if (!/\bready\b|^[\d:]+ {2}stage /.test(line)) screen.line(line);
-  };
-  try {
-    const stage = await reachStage({ folder, env: process.env, signal: leaving.signal, say });
-    if (flags.keep) stage.use.keep();
-    return stage;
-  } catch (error) {
-    if (!leaving.signal.aborted) throw error;
-    screen.line('left before the turn began; nothing was sent');
-    return undefined;
-  } finally {
-    screen.block([]);
   }
 }
 

@@ -1,16 +1,15 @@
 /** Sends a message: as a turn of the chat, or of a new one. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAgentClient } from '../../agent-client/agent-client.ts';
-import { CodedError, Refusal } from '../../contract/failures.ts';
+import { Refusal } from '../../contract/failures.ts';
 import { parseChatId } from '../../contract/ids.ts';
-import type { AgentId, ChatId } from '../../contract/ids.ts';
+import type { ChatId } from '../../contract/ids.ts';
 import { turnWorkflowId } from '../../contract/names.ts';
 import { ChatClient } from '../chat-client.ts';
 import type { ReachedStage } from '../dev/reach-stage.ts';
+import { askAgentId } from './ask-agent-id.ts';
 import type { ChatTurn } from './latest-turn.ts';
 
-const ASK_AGENT_MS_MAX = 5000;
 const QUEUE_LOOK_MS = 200;
 
 export interface Message {
@@ -58,18 +57,5 @@ async function awaitTurn(
       throw new Refusal('unknown_message', `the message was taken back from the queue of chat ${name.chatId}`);
     }
     await sleep(QUEUE_LOOK_MS);
-  }
-}
-
-async function askAgentId(address: string, token: string | undefined): Promise<AgentId> {
-  const options = { address, answerMarginMs: ASK_AGENT_MS_MAX, ...(token !== undefined && { token }) };
-  const client = createAgentClient(options);
-  try {
-    return (await client.info({})).agentId;
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    throw new CodedError(error.code, `the turn needs its agent: ${error.message}`);
-  } finally {
-    await client.close();
   }
 }

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { TurnEnd } from '../../contract/turn.ts';
 import type { Store } from '../open-store.ts';
 import { Screen } from '../watch/screen.ts';
+import type { PrintedOn } from '../watch/screen.ts';
 import { TurnJson } from '../watch/turn-json.ts';
 import { TurnPrinter } from '../watch/turn-printer.ts';
 import { watchTurn } from '../watch/watch-turn.ts';
@@ -46,7 +47,7 @@ async function showText({ chatId, turn, store, client, signal, showsUser }: Show
     const shown = { store, chatId, turn, audience: printer, signal };
     const ending = await watchTurn({ ...shown, ...(client !== undefined && { client }) });
     printer.end();
-    screen.line(await summarize(store, { chatId, turn }, ending, screen));
+    screen.line(await summarizeTurn(store, { chatId, turn }, ending, { screen, suffix: ` · chat ${chatId}` }));
     return exitCodeOf(ending);
   } finally {
     clearInterval(timer);
@@ -54,17 +55,23 @@ async function showText({ chatId, turn, store, client, signal, showsUser }: Show
   }
 }
 
-async function summarize(store: Store, at: ChatTurn, ending: TurnEnding, screen: Screen): Promise<string> {
+/** How it ended, how many calls it had, how long it took; on a second line why it failed. */
+export async function summarizeTurn(
+  store: Store,
+  at: ChatTurn,
+  ending: TurnEnding,
+  { screen, suffix = '' }: { readonly screen: PrintedOn; readonly suffix?: string },
+): Promise<string> {
   const [row, calls] = await Promise.all([store.findTurn(at), store.listCalls(at)]);
   const isTimed = row?.startedAt !== undefined && row.endedAt !== undefined;
   const time = isTimed ? ` · ${formatDuration(Date.parse(row.endedAt ?? '') - Date.parse(row.startedAt ?? ''))}` : '';
   const count = `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`;
-  const line = `${MARK[ending.state]} · ${count}${time} · chat ${at.chatId}`;
+  const line = `${MARK[ending.state]} · ${count}${time}${suffix}`;
   if (ending.state === 'completed') return screen.style('dim', line);
   const reason = ending.error === undefined ? '' : `\n${ending.error.code}: ${ending.error.message}`;
   return screen.style('red', line) + reason;
 }
 
-function exitCodeOf({ state }: TurnEnding): number {
+export function exitCodeOf({ state }: TurnEnding): number {
   return state === 'completed' ? 0 : 1;
 }

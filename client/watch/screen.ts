@@ -4,7 +4,7 @@
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
 
-type Style = 'dim' | 'green' | 'red' | 'yellow' | 'bold';
+export type Style = 'dim' | 'green' | 'red' | 'yellow' | 'bold';
 
 export interface Output {
   readonly isTTY?: boolean;
@@ -64,6 +64,9 @@ export class Screen {
   }
 }
 
+/** All that a printer needs of a screen. */
+export type PrintedOn = Pick<Screen, 'isLive' | 'text' | 'endText' | 'line' | 'block' | 'style'>;
+
 /** One line of plain text: a command's own control characters must not move our cursor. */
 export function plainLine(text: string): string {
   return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
@@ -84,9 +87,14 @@ export function cutToWidth(line: string, columns: number): string {
       continue;
     }
     for (const character of part) {
-      width += (character.codePointAt(0) ?? 0) < 0x1100 || /[\u2000-\u2bff]/.test(character) ? 1 : 2;
+      width += widthOf(character);
       if (width <= columns) fitted += character;
     }
   }
   return fitted;
+}
+
+/** Columns of one character: too wide is harmless where rows are cut by it. */
+export function widthOf(character: string): 1 | 2 {
+  return (character.codePointAt(0) ?? 0) < 0x1100 || /[\u2000-\u2bff]/.test(character) ? 1 : 2;
 }

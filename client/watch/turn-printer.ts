@@ -7,7 +7,7 @@ import type { StreamEvent } from '../open-store.ts';
 import { formatDuration, timeOfDay } from './format-time.ts';
 import type { PendingActivity } from './pending-activities.ts';
 import { plainLine } from './screen.ts';
-import type { Screen } from './screen.ts';
+import type { PrintedOn } from './screen.ts';
 import type { TurnAudience } from './watch-turn.ts';
 
 type Call = Extract<StreamEvent, { type: 'call' }>['call'];
@@ -25,7 +25,7 @@ const FAILED_LINES_SHOWN = 5;
 const SUMMARY_CHARACTERS = 60;
 
 export interface TurnPrinterOptions {
-  readonly screen: Screen;
+  readonly screen: PrintedOn;
   /** The message is shown too: whoever watches has not just typed it. */
   readonly showsUser: boolean;
   readonly findExit: (key: ExecutionKey) => Promise<Exit | undefined>;
@@ -33,7 +33,7 @@ export interface TurnPrinterOptions {
 
 export class TurnPrinter implements TurnAudience {
   readonly #options: TurnPrinterOptions;
-  readonly #screen: Screen;
+  readonly #screen: PrintedOn;
   readonly #open = new Map<string, OpenCall>();
   readonly #told = new Map<string, string>();
   #written = '';

@@ -9,7 +9,7 @@ import { readPendingActivities } from './pending-activities.ts';
 import type { PendingActivity } from './pending-activities.ts';
 
 const EVENTS_MS = 80;
-const PENDING_MS = 400;
+export const PENDING_MS = 400;
 const ANSWER_MS_MAX = 2000;
 const PAGE = 500;
 /** The turn's end is written before its workflow closes; so a closed one without it was terminated, or timed out. */
@@ -73,7 +73,11 @@ function cutOff(): TurnEnding {
   return { state: 'failed', error: { code: 'invariant_broken', message } };
 }
 
-function lookAtWorkflow(client: Client, { chatId, turn, audience }: WatchOptions): () => Promise<boolean> {
+/** Each look tells the audience what is pending, and returns whether the workflow has closed. */
+export function lookAtWorkflow(
+  client: Client,
+  { chatId, turn, audience }: Pick<WatchOptions, 'chatId' | 'turn' | 'audience'>,
+): () => Promise<boolean> {
   const handle = client.workflow.getHandle(turnWorkflowId(chatId, turn));
   let isSilent = false;
   return async () => {

@@ -12,10 +12,9 @@ import type { StageRecord } from '../../../client/dev/stage-record.ts';
 import { findMarked, killMarked } from '../../fixtures/processes.ts';
 import type { FoundProcess } from '../../fixtures/processes.ts';
 import { waitUntil } from '../../fixtures/wait-until.ts';
+import { LATCHKEY, PATIENCE_MS, TerminalRun } from './terminal-run.ts';
 
-const LATCHKEY = join(import.meta.dirname, '../../../client/latchkey.ts');
-/** The machine may be busy with other tests: starting all pieces takes seconds when it isn't. */
-export const PATIENCE_MS = 120_000;
+export { PATIENCE_MS };
 
 export class LatchkeyFolder {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'latchkey-cli-')));
@@ -81,8 +80,17 @@ export class LatchkeyFolder {
     writeFileSync(this.gate, '');
   }
 
-  latchkey(words: readonly string[], env: NodeJS.ProcessEnv = {}): CliRun {
-    return new CliRun(words, { cwd: this.workspace, env: { ...this.#env, ...env } });
+  latchkey(words: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string): CliRun {
+    return new CliRun(words, {
+      cwd: this.workspace,
+      env: { ...this.#env, ...env },
+      ...(input !== undefined && { input }),
+    });
+  }
+
+  /** The same at a terminal. */
+  terminal(words: readonly string[]): TerminalRun {
+    return new TerminalRun(words, { cwd: this.workspace, env: { ...this.#env, TERM: 'xterm' } });
   }
 }
 
@@ -92,9 +100,13 @@ export class CliRun {
   stderr = '';
   readonly #words: readonly string[];
 
-  constructor(words: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }) {
+  constructor(
+    words: readonly string[],
+    { input, ...options }: { cwd: string; env: NodeJS.ProcessEnv; input?: string },
+  ) {
     this.#words = words;
-    this.child = spawn(process.execPath, [LATCHKEY, ...words], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(process.execPath, [LATCHKEY, ...words], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.child.stdin?.end(input ?? '');
     this.child.stdout?.on('data', (bytes: Buffer) => (this.stdout += bytes.toString()));
     this.child.stderr?.on('data', (bytes: Buffer) => (this.stderr += bytes.toString()));
     onTestFinished(() => void this.child.kill('SIGKILL'));

@@ -1,0 +1,43 @@
+/** `/agent`: which agent the chat is bound to, and how that is. */
+import { createAgentClient } from '../../agent-client/agent-client.ts';
+import type { AgentId } from '../../contract/ids.ts';
+import { findLastPoll } from '../calls/last-poll.ts';
+import { formatDuration } from '../watch/format-time.ts';
+import type { CommandContext } from './command-context.ts';
+
+const ASK_AGENT_MS_MAX = 5000;
+
+export async function showAgent(context: CommandContext): Promise<void> {
+  const { session, say } = context;
+  const { chatId, stage, binding, ownAgentId } = session;
+  const agentId = (await stage.store.findChat(chatId))?.agentId ?? binding.agentId;
+  say(
+    `agent ${agentId}${agentId === ownAgentId ? '' : `, not this folder's (${ownAgentId}): /bind binds the chat to that`}`,
+  );
+  say(`  worker: ${await describeWorker(context, agentId)}`);
+  if (agentId === ownAgentId) say(`  ${await describeDaemon(context)}`);
+}
+
+async function describeWorker({ session }: CommandContext, agentId: AgentId): Promise<string> {
+  const lastPollMs = await findLastPoll(session.stage.client, agentId, Date.now());
+  if (lastPollMs === undefined) return 'the server does not say whether one polls';
+  return lastPollMs === 'none' ? 'none polls its queues: calls wait' : `polled ${formatDuration(lastPollMs)} ago`;
+}
+
+async function describeDaemon({ session }: CommandContext): Promise<string> {
+  const token = process.env['LATCHKEY_AGENT_TOKEN'] || undefined;
+  const address = session.stage.places.agentAddress;
+  const client = createAgentClient({
+    address,
+    answerMarginMs: ASK_AGENT_MS_MAX,
+    ...(token !== undefined && { token }),
+  });
+  try {
+    const { version, ready, counts } = await client.info({});
+    return `daemon: ${ready ? 'ready' : 'its start-up scripts are not done'}, version ${version}, calls ${counts.calls}, open ${counts.open}`;
+  } catch (error) {
+    return `daemon: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    await client.close();
+  }
+}
