@@ -35,6 +35,7 @@ export class ChatMirror {
         return;
       case 'call':
       case 'chat':
+      case 'compaction':
       case 'hidden':
       case 'live':
       case 'note':
