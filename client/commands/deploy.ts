@@ -46,9 +46,10 @@ export function addDeployCommand(program: Command, setExitCode: (code: number) =
     .option('--unversioned', 'no build: workers without LATCHKEY_BUILD_ID take what is new', false)
     .option('--force', 'also when its workers do not poll every queue that the current build has', false)
     .option('--json', 'one JSON object', false)
-    .action(async (buildId: string | undefined, _: CurrentFlags, command: Command) => {
-      // A flag of the same name may stand before or after the word "current".
-      await makeCurrent(buildId, command.optsWithGlobals<CurrentFlags>());
+    .action(async (buildId: string | undefined, flags: CurrentFlags) => {
+      // A flag of the same name may stand before the word "current".
+      const before = deploy.opts<DeployFlags>();
+      await makeCurrent(buildId, { ...before, ...flags, json: flags.json || before.json });
     });
 }
 

@@ -1,4 +1,5 @@
 /** The builds of a deployment: which is current, what still runs on each, and who works for it. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { CodedError } from '../../contract/failures.ts';
 
@@ -15,7 +16,10 @@ const STATES: Readonly<Record<number, BuildState>> = {
   5: 'drained',
 };
 const STATE_NAMES = /^WORKER_DEPLOYMENT_VERSION_STATUS_(\w+)$/;
+/** gRPC's status code, from its specification. */
 const NOT_FOUND = 5;
+const FOUND_MS_MAX = 1500;
+const LOOK_MS = 100;
 
 /**
  * `inactive`: never current. `draining`: current no more, with turns of its own. `drained`: the server has made sure that it has
@@ -65,17 +69,13 @@ export async function findDeploymentName(client: Client, given: string | undefin
 /** Throws `configuration` when the server knows no such deployment. */
 export async function readDeployment(client: Client, deployment: string): Promise<Deployment> {
   const { namespace } = client.options;
-  const described = await client.workflowService
-    .describeWorkerDeployment({ namespace, deploymentName: deployment })
-    .catch((error: unknown) => {
-      if ((error as { code?: unknown }).code !== NOT_FOUND) throw error;
-      const reason = `no worker of a deployment "${deployment}" has ever polled in namespace ${namespace}`;
-      throw new CodedError(
-        'configuration',
-        `${reason}: start one, or check LATCHKEY_DEPLOYMENT.`,
-        'LATCHKEY_DEPLOYMENT',
-      );
-    });
+  const described = await untilFound(() =>
+    client.workflowService.describeWorkerDeployment({ namespace, deploymentName: deployment }),
+  ).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    const reason = `no worker of a deployment "${deployment}" has ever polled in namespace ${namespace}`;
+    throw new CodedError('configuration', `${reason}: start one, or check LATCHKEY_DEPLOYMENT.`, 'LATCHKEY_DEPLOYMENT');
+  });
   const summaries = described.workerDeploymentInfo?.versionSummaries ?? [];
   const builds = summaries.map(async ({ deploymentVersion, status, createTime }): Promise<Build> => {
     const buildId = deploymentVersion?.buildId ?? '';
@@ -112,10 +112,9 @@ async function countRuns(
 async function countWorkers(client: Client, { deployment, buildId }: BuildName): Promise<number> {
   const { namespace } = client.options;
   const deploymentVersion = { deploymentName: deployment, buildId };
-  const { workerDeploymentVersionInfo: info } = await client.workflowService.describeWorkerDeploymentVersion({
-    namespace,
-    deploymentVersion,
-  });
+  const { workerDeploymentVersionInfo: info } = await untilFound(() =>
+    client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion }),
+  );
   const queues = new Set((info?.taskQueueInfos ?? []).map(({ name }) => name ?? ''));
   const identities = new Set<string>();
   for (const name of queues) {
@@ -132,6 +131,23 @@ async function countWorkers(client: Client, { deployment, buildId }: BuildName):
     }
   }
   return identities.size;
+}
+
+/** The server keeps these records in workflows of its own, and does not find one in the moment in which it continues as new. */
+async function untilFound<Value>(ask: () => Promise<Value>): Promise<Value> {
+  const deadlineMs = performance.now() + FOUND_MS_MAX;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isNotFound(error) || performance.now() >= deadlineMs) throw error;
+      await delay(LOOK_MS);
+    }
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return (error as { code?: unknown }).code === NOT_FOUND;
 }
 
 /** The client gives the name or the number, depending on how it was decoded. */

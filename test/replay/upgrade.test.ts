@@ -86,7 +86,8 @@ test('a turn in mid-call ends on the older build that began it, although it woul
   const oldWorker = whole.worker('turn-worker');
 
   const newWorker = await whole.startTurnWorker(deployment.build('new'));
-  expect((await deployment.latchkey('current', 'new')).output).toContain('turns of build old end there');
+  const said = await deployment.latchkey('current', 'new', '--json');
+  expect(JSON.parse(said.output)).toEqual({ deployment: deployment.name, current: 'new', previous: 'old' });
   expect(await deployment.find(client, 'old')).toMatchObject({ state: 'draining', pinnedRuns: 1, workers: 1 });
 
   // It would not replay: the new code moves to a new run after the first step.
@@ -114,7 +115,9 @@ test('a turn in mid-call ends on the older build that began it, although it woul
   expect(newWorker.log).not.toMatch(/nondeterminism/i);
 
   const drained = TELLS_DRAINED_SOON ? 'drained' : 'draining';
-  await waitUntil('the old build is drained', async () => (await deployment.find(client, 'old'))?.state === drained);
+  await waitUntil('the old build is drained', async () => (await deployment.find(client, 'old'))?.state === drained, {
+    deadlineMs: 30_000,
+  });
   expect(await deployment.find(client, 'old')).toMatchObject({ pinnedRuns: 0, movingRuns: 0 });
   expect((await deployment.latchkey()).output).toMatch(/^new +current +0 .*\n(?:.*\n)*old +drained? /m);
 });
