@@ -36,18 +36,23 @@ export async function inTransaction<Result>(
   db: Database,
   change: (trx: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> {
-  let isCommitting = false;
-  const once = (): Promise<Result> =>
-    db.transaction().execute(async (trx) => {
-      isCommitting = false;
-      const result = await change(trx);
-      isCommitting = true;
-      return result;
-    });
-  // A connection that is lost while the commit is under way may have lost its answer only: nobody knows, so the caller
-  // is told, whose own repeat looks at what is stored.
-  return repeatPassing(once, (error) => isUndone(error) || (!isCommitting && isLostConnection(error)));
+  return repeatPassing(async () => {
+    let isCommitting = false;
+    try {
+      return await db.transaction().execute(async (trx) => {
+        const result = await change(trx);
+        isCommitting = true;
+        return result;
+      });
+    } catch (error) {
+      if (!isCommitting || !isLostConnection(error)) throw error;
+      // Only the answer may be lost, so it isn't repeated here; the caller's own repeat looks at what is stored.
+      throw new Error(DOUBTFUL, { cause: error });
+    }
+  });
 }
+
+const DOUBTFUL = 'the connection to the store broke in a commit: whether the change is there is not known';
 
 /** Reads that see one state of the database, whatever is committed between them. */
 export async function inSnapshot<Result>(
@@ -59,19 +64,17 @@ export async function inSnapshot<Result>(
 
 /** A read, again when its connection was lost. */
 export async function readAgain<Result>(read: () => Promise<Result>): Promise<Result> {
-  return repeatPassing(read, (error) => isUndone(error) || isLostConnection(error));
+  return repeatPassing(read);
 }
 
-async function repeatPassing<Result>(
-  once: () => Promise<Result>,
-  isPassing: (error: unknown) => boolean,
-): Promise<Result> {
+async function repeatPassing<Result>(once: () => Promise<Result>): Promise<Result> {
   const giveUpAtMs = performance.now() + REPEAT_MS_MAX;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {
       return await once();
     } catch (error) {
-      if (!isPassing(error) || performance.now() > giveUpAtMs) throw error;
+      const isPassing = isUndone(error) || isLostConnection(error);
+      if (!isPassing || performance.now() > giveUpAtMs) throw error;
     }
     await sleep(pauseMs * (0.5 + Math.random()));
   }

@@ -64,7 +64,11 @@ const turnSettings = {
   turnQueue: setting('turn-queue', 'LATCHKEY_TURN_QUEUE', text('must not be empty').default(TURN_TASK_QUEUE_DEFAULT)),
   /** How often what nobody works on any more is looked for; one schedule for all workers of the queue. */
   sweepSeconds: setting('sweep-seconds', 'LATCHKEY_SWEEP_SECONDS', wholeNumber(SWEEP_SECONDS_DEFAULT)),
-  storeUrl: setting('store', 'LATCHKEY_STORE', text('give the store, such as sqlite:/var/lib/latchkey/store.db')),
+  storeUrl: setting(
+    'store',
+    'LATCHKEY_STORE',
+    text('give the store: sqlite:/var/lib/latchkey/store.db, or postgres://user:password@host/database'),
+  ),
   /** Of the models in use, in tokens; without it a conversation is compacted only when its provider takes no more. */
   contextWindow: setting('context-window', 'LATCHKEY_CONTEXT_WINDOW', positiveNumber.optional()),
   compactAtShare: setting(

@@ -15,15 +15,6 @@ class LevelledDriver extends PostgresDriver {
   }
 }
 
-/** What is told must be on disk, as in SQLite: a target that is forgotten would be a call without one (K5). */
-async function ensureDurability(connection: DatabaseConnection): Promise<void> {
-  await connection.executeQuery(
-    CompiledQuery.raw(
-      `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
-    ),
-  );
-}
-
 export interface PostgresPlace {
   readonly url: string;
   /** 0: none, for migrations, which may rewrite large tables. */
@@ -34,7 +25,7 @@ export function createPostgresDialect(place: PostgresPlace): Dialect {
   const pool = createPool(place);
   const dialect = new PostgresDialect({ pool });
   return {
-    createDriver: () => new LevelledDriver({ pool, onCreateConnection: ensureDurability }),
+    createDriver: () => new LevelledDriver({ pool }),
     createAdapter: () => dialect.createAdapter(),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createIntrospector: (db) => dialect.createIntrospector(db),

@@ -1,4 +1,5 @@
 import { Pool, types } from 'pg';
+import type { ClientBase } from 'pg';
 
 /** Of each process. A turn worker's activities wait for the model most of the time, not for the database. */
 const CONNECTIONS_MAX = 10;
@@ -25,6 +26,7 @@ export function createPool(options: { readonly url: string; readonly statementTi
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     application_name: 'latchkey',
+    onConnect: ensureDurability,
     types: {
       getTypeParser: (id, format) => (id === types.builtins.INT8 ? readInteger : types.getTypeParser(id, format)),
     },
@@ -42,4 +44,14 @@ export function createPool(options: { readonly url: string; readonly statementTi
   pool.on('error', ignore);
   pool.on('connect', (client) => void client.on('error', ignore));
   return pool;
+}
+
+/**
+ * What is told must be on disk, as in SQLite: a target that is forgotten would be a call without one (K5). The pool's hook
+ * and not Kysely's, which never gives back a connection that breaks in it.
+ */
+async function ensureDurability(client: ClientBase): Promise<void> {
+  await client.query(
+    `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
+  );
 }

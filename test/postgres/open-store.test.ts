@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../store/open-store.ts';
+import { createPool } from '../../store/postgres/pool.ts';
 import { makeEmptyPostgresDatabase, makePostgresDatabase, runSql } from '../fixtures/postgres-database.ts';
 import { AGENT, CHAT, openTestStore } from '../unit/store/chat-fixture.ts';
 
@@ -50,4 +51,14 @@ test('a database that does not exist, and one that is not UTF-8, are refused wit
   await expect(openStore(url.replace(/test_\w+/, name))).rejects.toMatchObject({
     message: expect.stringMatching(/encoding is SQL_ASCII: .*UTF8/),
   });
+});
+
+test('K5: what is told is on disk, also where the database was set not to wait for it', async () => {
+  const url = await makeEmptyPostgresDatabase();
+  const name = /test_\w+/.exec(url)?.[0];
+  await runSql(url, `alter database ${name} set synchronous_commit = off`);
+  expect(await runSql(url, 'show synchronous_commit')).toEqual([{ synchronous_commit: 'off' }]);
+  const pool = createPool({ url, statementTimeoutMs: 1000 });
+  onTestFinished(() => pool.end());
+  expect((await pool.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: 'on' }]);
 });
