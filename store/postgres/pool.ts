@@ -26,6 +26,7 @@ export function createPool(options: { readonly url: string; readonly statementTi
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     application_name: 'latchkey',
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types don't say
     onConnect: ensureDurability,
     types: {
       getTypeParser: (id, format) => (id === types.builtins.INT8 ? readInteger : types.getTypeParser(id, format)),
