@@ -25,7 +25,7 @@ import type {
   SendAnswer,
   SendRequest,
 } from '../contract/chat.ts';
-import { CodedError, Refusal } from '../contract/failures.ts';
+import { CodedError, findFailureCode, Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 import { firstLine } from '../contract/well-formed.ts';
 import { CHAT_QUERY, CHAT_UPDATES, CHAT_WORKFLOW_TYPE, chatWorkflowId, SEARCH_ATTRIBUTES } from '../contract/names.ts';
@@ -135,7 +135,10 @@ export class ChatClient {
           startWorkflowOperation: this.#startOperation(chatId, create),
         });
       } catch (error) {
-        if (tries >= TRIES_MAX || !isClosing(error)) throw readChatError(error, chatId);
+        const read = readChatError(error, chatId);
+        // Its store went back to before the chat was made: the next run makes it anew.
+        const isLost = create !== undefined && findFailureCode(read) === 'unknown_chat';
+        if (tries >= TRIES_MAX || (!isLost && !isClosing(error))) throw read;
         await sleep(AGAIN_MS * tries);
       }
     }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parseChatId } from '../../../contract/ids.ts';
 import { countRuns, logged } from '../../fixtures/agent-process.ts';
 import { copyStore, restoreStore } from '../../fixtures/store-backup.ts';
 import { WholeChat } from '../../fixtures/whole-chat.ts';
@@ -8,9 +9,11 @@ import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
 test('I02: a chat whose store went back in time passes over the turns that it has lost, says so once, and goes on with fresh ids', async () => {
   const whole = await Whole.open();
   const { folder } = whole;
-  const backup = join(folder.root, 'backup.db');
+  const [backup, empty] = [join(folder.root, 'backup.db'), join(folder.root, 'empty.db')];
+  copyStore(whole, empty);
   const again = [commands({ same: logged(folder, 'same') }), DONE];
-  const chat = await WholeChat.open(whole, { stepsByText: { two: again, three: again, four: again } });
+  const script = { stepsByText: { two: again, three: again, four: again } };
+  const chat = await WholeChat.open(whole, script, { chatId: parseChatId(`${whole.chatId}-own`) });
   await chat.send('one');
   await chat.idle(1);
   copyStore(whole, backup);
@@ -35,4 +38,16 @@ test('I02: a chat whose store went back in time passes over the turns that it ha
   expect(countRuns(folder, 'same')).toBe(3);
   expect(await whole.store.findChat(chat.chatId)).not.toHaveProperty('lastError');
   expect((await whole.store.findChat(chat.chatId))?.lastTurn).toBeGreaterThan(4);
+
+  // From before the chat itself: whoever sends makes it anew.
+  await restoreStore(whole, empty);
+  expect(await whole.store.findChat(chat.chatId)).toBeUndefined();
+  await chat.send('five');
+  await chat.until(
+    'the chat has noticed',
+    async () => (await whole.store.findChat(chat.chatId))?.lastError?.code === 'store_rolled_back',
+  );
+  await chat.send('six');
+  await chat.until('it goes on', async () => (await whole.store.findChat(chat.chatId))?.lastError === undefined);
+  expect((await chat.said()).slice(-2)).toEqual(['user: six', 'assistant: Done.']);
 });
