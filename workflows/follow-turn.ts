@@ -35,7 +35,9 @@ export class FollowedTurn {
 
   async #follow(child: Promise<TurnResult> | undefined): Promise<AwaitTurnEndResult> {
     try {
-      if (child !== undefined) return { state: (await child).state };
+      const result = await child;
+      // A run that found the turn ended already doesn't know how (an interrupt that was lost with its worker, a reset).
+      if (result !== undefined && result.error?.code !== 'turn_closed') return { state: result.state };
     } catch (error) {
       // Terminated, reset, or failed by a defect: whether and how it ends, the store will say.
       if (!(error instanceof TemporalFailure)) throw error;

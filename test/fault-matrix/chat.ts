@@ -135,12 +135,13 @@ export class Chat {
     if (act.whenRuns === undefined) await delay(this.random.between(0, HURRY_MS_MAX));
     else await this.#until(started, () => this.stage.readRunLog().includes(`begin ${act.whenRuns}`));
     if (act.what === 'terminate') {
-      await insist('it is terminated', () => ignoringClosed(started.handle.terminate('by a person')));
+      await insist('it is terminated', () => unlessClosed(started, () => started.handle.terminate('by a person')));
     } else await this.interrupt(started);
   }
 
   /** By the update or by a cancel of the workflow, which mean the same. */
-  async interrupt({ handle }: Pick<StartedTurn, 'handle'>): Promise<void> {
+  async interrupt(started: StartedTurn): Promise<void> {
+    const { handle } = started;
     const isCancel = this.random.chance(0.3);
     const updateId = randomUUID();
     const ask = async (): Promise<unknown> => {
@@ -148,7 +149,7 @@ export class Chat {
       const options = { args: [{ who: 'the sweep' }] as [InterruptRequest], updateId };
       return handle.executeUpdate<InterruptAnswer, [InterruptRequest]>(INTERRUPT_UPDATE, options);
     };
-    await insist('it is interrupted', () => ignoringClosed(ask()));
+    await insist('it is interrupted', () => unlessClosed(started, ask));
   }
 
   async #until(started: StartedTurn, look: () => boolean): Promise<void> {
@@ -185,18 +186,22 @@ export async function insist<Value>(what: string, ask: () => Promise<Value>): Pr
     try {
       return await ask();
     } catch (error) {
-      if (performance.now() > deadlineMs) throw new Error(`timed out waiting until ${what}`, { cause: error });
+      if (performance.now() > deadlineMs) {
+        throw new Error(`timed out waiting until ${what}: ${String(error)} (${String((error as Error).cause)})`, {
+          cause: error,
+        });
+      }
     }
     await delay(RETRY_MS);
   }
 }
 
 /** Who comes too late has nothing to stop. */
-async function ignoringClosed(asked: Promise<unknown>): Promise<void> {
+async function unlessClosed({ handle }: StartedTurn, ask: () => Promise<unknown>): Promise<void> {
   try {
-    await asked;
+    await ask();
   } catch (error) {
-    const text = `${String(error)} ${String((error as Error).cause)}`;
-    if (!/not found|already completed|NOT_FOUND|AcceptedUpdateCompletedWorkflow/i.test(text)) throw error;
+    const { status } = await handle.describe();
+    if (status.name === 'RUNNING') throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** What Temporal has recorded of a turn's last run, in the words of the checkers. */
 import type { TurnHandle } from '../../client/start-turn.ts';
 import type { CallOutcome, ResultStatus } from '../../contract/calls.ts';
+import type { TurnResult } from '../../contract/turn.ts';
 
 type Events = NonNullable<Awaited<ReturnType<TurnHandle['fetchHistory']>>['events']>;
 type HistoryEvent = Events[number];
@@ -17,6 +18,8 @@ export interface Scheduled {
   readonly atMs: number;
 }
 
+type WorkflowResult = Pick<TurnResult, 'state' | 'error'>;
+
 export interface TurnHistory {
   /** `execute` and `process_signal`, by activity id: the event that scheduled it, once or more. */
   readonly scheduled: ReadonlyMap<string, readonly Scheduled[]>;
@@ -29,7 +32,7 @@ export interface TurnHistory {
   readonly attemptsOfGenerate: readonly number[];
   readonly ending: string | undefined;
   /** What the workflow returned. */
-  readonly result: { readonly state: string } | undefined;
+  readonly result: WorkflowResult | undefined;
 }
 
 const CALLS = ['execute', 'signalProcess'];
@@ -74,7 +77,7 @@ export async function readTurnHistory(handle: TurnHandle): Promise<TurnHistory> 
     failedTasks,
     attemptsOfGenerate,
     ending: last === undefined ? undefined : endingOf(last),
-    result: result ? (decode(result) as { state: string }) : undefined,
+    result: result ? (decode(result) as WorkflowResult) : undefined,
   };
 }
 
