@@ -57,6 +57,7 @@ export class FaultSweep {
   async run(): Promise<void> {
     const { size, seed, minutes, workflowBundle } = this.#options;
     const random = new SeededRandom(seed);
+    this.tally.onViolation = (line) => this.#options.onProgress?.(line);
     const endMs = performance.now() + (minutes ?? 0) * 60_000;
     const isDue = (cycle: number): boolean =>
       minutes === undefined ? cycle < FAULT_SIZES[size].cycles : performance.now() < endMs;

@@ -16,6 +16,8 @@ export class FaultTally {
   readonly #seen: Evidence[] = [];
   kills = 0;
   turns = 0;
+  /** Told at once: a run may take long. */
+  onViolation: (line: string) => void = () => undefined;
 
   constructor() {
     for (const point of Object.keys(FAULT_POINTS)) this.points.set(point, 0);
@@ -36,7 +38,9 @@ export class FaultTally {
   add(evidence: Evidence): void {
     this.turns += 1;
     this.#seen.push(evidence);
-    this.violations.push(...checkTurn(evidence));
+    const found = checkTurn(evidence);
+    this.violations.push(...found);
+    for (const { checker, text } of found) this.onViolation(`VIOLATION ${checker}: ${text}`);
     for (const { status, evidence: proof } of evidence.calls) {
       const end = `${status} (${proof?.code ?? 'none'})`;
       this.ends.set(end, (this.ends.get(end) ?? 0) + 1);

@@ -247,16 +247,16 @@ export class Stage {
       LATCHKEY_FAULT_FOLDER: this.arms.folder,
       LATCHKEY_HEARTBEAT_THROTTLE_MS: '500',
     };
-    const name = `${kind} ${number}`;
+    const common = { name: `${kind} ${number}`, cache: join(this.root, 'compile-cache') };
     switch (kind) {
       case 'agent': {
         const words = ['--workspace', join(this.root, 'workspace'), '--state', join(this.root, 'agent')];
         const env: Record<string, string> = { XDG_RUNTIME_DIR: join(this.root, 'runtime') };
-        return { name, program: 'agent/main.ts', words, env };
+        return { ...common, program: 'agent/main.ts', words, env };
       }
       case 'execute-worker': {
         const env = { ...temporal, LATCHKEY_AGENT_ADDRESS: this.agentProxy.address };
-        return { name, program: 'workers/execute-worker.ts', env };
+        return { ...common, program: 'workers/execute-worker.ts', env };
       }
       case 'turn-worker': {
         const env = {
@@ -266,7 +266,7 @@ export class Stage {
           LATCHKEY_WORKFLOW_BUNDLE: this.#bundle,
           LATCHKEY_SWEEP_SECONDS: String(SWEEP_SECONDS),
         };
-        return { name, program: 'workers/turn-worker.ts', env };
+        return { ...common, program: 'workers/turn-worker.ts', env };
       }
     }
   }
