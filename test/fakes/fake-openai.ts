@@ -26,7 +26,7 @@ export const OPENAI_USAGE = {
   completion_tokens_details: { reasoning_tokens: 2 },
 };
 
-const dialect: Dialect = {
+export const OPENAI_DIALECT: Dialect = {
   path: '/v1/chat/completions',
   refuse: refuseMessages,
   errorBody: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } }),
@@ -44,7 +44,7 @@ const dialect: Dialect = {
 };
 
 export function startFakeOpenAi(replies: readonly FakeReply[], limits?: FakeLimits): Promise<FakeProvider> {
-  return startFakeProvider(dialect, replies, limits);
+  return startFakeProvider(OPENAI_DIALECT, replies, limits);
 }
 
 /** The name and half of the arguments first, as a real stream has them. */

@@ -71,18 +71,43 @@ export async function startFakeProvider(
   const headers: IncomingMessage['headers'][] = [];
   const timesMs: number[] = [];
   let answered = 0;
+  const server = await serveDialect(dialect, {
+    limits,
+    onRequest: (body, request) => {
+      bodies.push(body);
+      headers.push(request.headers);
+      timesMs.push(performance.now());
+    },
+    answer: () => replies[answered++] ?? { text: 'done' },
+  });
+  onTestFinished(() => server.close());
+  return { baseUrl: server.baseUrl, bodies, headers, timesMs };
+}
 
+export interface ServeOptions {
+  readonly limits?: FakeLimits;
+  readonly onRequest?: (body: Record<string, unknown>, request: IncomingMessage) => void;
+  readonly onRefusal?: (reason: string, body: Record<string, unknown>) => void;
+  readonly answer: (body: Record<string, unknown>) => FakeReply;
+}
+
+/** Also outside of a test: whoever starts it closes it. */
+export async function serveDialect(
+  dialect: Dialect,
+  { limits = {}, onRequest, onRefusal, answer }: ServeOptions,
+): Promise<{ readonly baseUrl: string; close(): Promise<void> }> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (request.url !== dialect.path) return send(response, 404, dialect.errorBody(`no such path: ${request.url}`));
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
-    bodies.push(body);
-    headers.push(request.headers);
-    timesMs.push(performance.now());
+    onRequest?.(body, request);
     const refusal = dialect.refuse(body as never) ?? refuseLength(body, limits);
-    if (refusal !== undefined) return send(response, 400, dialect.errorBody(refusal));
-    const reply = replies[answered++] ?? { text: 'done' };
+    if (refusal !== undefined) {
+      onRefusal?.(refusal, body);
+      return send(response, 400, dialect.errorBody(refusal));
+    }
+    const reply = answer(body);
     if (reply === 'silence') return;
     if ('status' in reply) return send(response, reply.status, reply.error, reply.headers);
     await stream(response, dialect.events(reply, body as never), 'streamError' in reply ? {} : reply);
@@ -92,12 +117,14 @@ export async function startFakeProvider(
     handle(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
   const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}/v1`, bodies, headers, timesMs };
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {

@@ -48,6 +48,9 @@ export interface StageOptions {
   readonly workers: number;
   /** Made ahead; else it is made here. */
   readonly workflowBundle?: string | undefined;
+  /** Another store than a file in the folder. */
+  readonly storeUrl?: string | undefined;
+  readonly turnWorkerEnv?: Readonly<Record<string, string>> | undefined;
 }
 
 export class Stage {
@@ -65,6 +68,7 @@ export class Stage {
   readonly #slots: Slot[] = [];
   readonly #random: SeededRandom;
   readonly #bundle: string;
+  readonly #turnWorkerEnv: Readonly<Record<string, string>>;
   #isClosing = false;
   #lastEnds: string[] = [];
 
@@ -77,6 +81,7 @@ export class Stage {
     agentProxy: FaultProxy;
     temporalProxy: TemporalProxy;
     random: SeededRandom;
+    turnWorkerEnv: Readonly<Record<string, string>>;
   }) {
     this.root = given.root;
     this.#bundle = given.bundle;
@@ -86,6 +91,7 @@ export class Stage {
     this.agentProxy = given.agentProxy;
     this.temporalProxy = given.temporalProxy;
     this.#random = given.random;
+    this.#turnWorkerEnv = given.turnWorkerEnv;
     this.runLog = join(this.root, 'run-log');
     this.arms = new Arms(join(this.root, 'arms'));
     this.agentClient = createAgentClient({ address: `unix:${join(this.root, 'agent/agent.sock')}` });
@@ -100,15 +106,17 @@ export class Stage {
     const bundle = options.workflowBundle ?? (await makeBundle(root));
     const server = await FileServer.start(root);
     const { address, namespace } = server;
+    const storeUrl = options.storeUrl ?? `sqlite:${join(root, 'store.db')}`;
     const stage = new Stage({
       root,
       bundle,
       server,
       client: await connectClient({ address, namespace, env: {} }),
-      store: await openStore(`sqlite:${join(root, 'store.db')}`),
+      store: await openStore(storeUrl),
       agentProxy: await FaultProxy.open(join(root, 'proxy.sock'), join(root, 'agent/agent.sock')),
       temporalProxy: await TemporalProxy.open(server.port),
       random: options.random,
+      turnWorkerEnv: { LATCHKEY_STORE: storeUrl, ...options.turnWorkerEnv },
     });
     stage.#slots.push({ kind: 'agent', number: 1, piece: undefined, isHeld: false });
     for (let number = 1; number <= options.workers; number++) {
@@ -262,7 +270,7 @@ export class Stage {
         const env = {
           ...temporal,
           LATCHKEY_TURN_QUEUE: this.turnQueue,
-          LATCHKEY_STORE: `sqlite:${join(this.root, 'store.db')}`,
+          ...this.#turnWorkerEnv,
           LATCHKEY_WORKFLOW_BUNDLE: this.#bundle,
           LATCHKEY_SWEEP_SECONDS: String(SWEEP_SECONDS),
         };
