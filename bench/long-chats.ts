@@ -34,7 +34,7 @@ export async function measureLongChats(
   const ways = costs.map((cost) => async () => {
     // A chat of its own each round, since every turn adds messages.
     const chatId = await newChat(stage);
-    await fill(stage, chatId, cost.messages);
+    await fillChat(stage, chatId, cost.messages);
     const handle = await beginTurn(stage, { chatId, script });
     await endOfTurn(handle, size.callsEach);
     const rounds = await readRounds(handle);
@@ -60,7 +60,7 @@ interface Samples {
 }
 
 /** Turns of a question and an answer, by the store's own verbs. */
-async function fill({ store, target }: Stage, chatId: ChatId, messages: number): Promise<void> {
+export async function fillChat({ store, target }: Stage, chatId: ChatId, messages: number): Promise<void> {
   for (let written = 0; written < messages; written += 2) {
     await store.enqueueUserMessage({ chatId, clientMessageId: randomUUID(), text: MESSAGE_TEXT });
     const turn = await store.reserveNextTurn(chatId);

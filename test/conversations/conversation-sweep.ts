@@ -6,6 +6,7 @@ import type { PostgresCluster } from '../fixtures/postgres-cluster.ts';
 import { checkConversation } from './check-conversation.ts';
 import type { Violation } from './check-conversation.ts';
 import { Conversation } from './conversation.ts';
+import type { ACTS_COUNT } from './conversation.ts';
 import { killAtRandom } from './kills.ts';
 import { ConversationProvider } from './provider.ts';
 import { gatherSeen } from './seen.ts';
@@ -18,6 +19,8 @@ export interface ConversationSweepOptions {
   /** Only these numbers of the seed's conversations. */
   readonly only?: readonly number[] | undefined;
   readonly sideBySide: number;
+  /** How much is done in each. */
+  readonly acts: keyof typeof ACTS_COUNT;
   readonly store: 'sqlite' | 'postgres';
   readonly workflowBundle?: string | undefined;
   readonly onProgress?: ((line: string) => void) | undefined;
@@ -108,8 +111,8 @@ export class ConversationSweep {
   }
 
   async #runOne(stage: Stage, provider: ConversationProvider, number: number): Promise<void> {
-    const { seed, onProgress } = this.#options;
-    const conversation = new Conversation(stage, provider, { number, seed });
+    const { seed, acts: size, onProgress } = this.#options;
+    const conversation = new Conversation(stage, provider, { number, seed, acts: size });
     const found = await runAndCheck(conversation);
     this.conversations += 1;
     if (found.length > 0) {
@@ -134,7 +137,7 @@ async function runAndCheck(conversation: Conversation): Promise<Violation[]> {
   try {
     await conversation.run();
   } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? ` (${String(error.cause)})` : '';
+    const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
     return [{ checker: 'live', text: `${String(error)}${cause}` }];
   }
   return checkConversation(await gatherSeen(conversation));

@@ -17,7 +17,7 @@ import { Transcript } from './transcript.ts';
 const WEDGED_AFTER_MS = 240_000;
 const ASK_AGAIN_MS = 300;
 const LOOK_MS = 100;
-const ACTS_COUNT = { low: 5, high: 10 };
+export const ACTS_COUNT = { short: { low: 2, high: 5 }, full: { low: 5, high: 10 } } as const;
 /** Between two acts: some at once, some when a turn is well under way. */
 const PAUSE_MS_MAX = 1200;
 const TIMINGS = { heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS, interruptGraceMs: 6000, describeAgentMs: 4000 };
@@ -46,13 +46,19 @@ export class Conversation {
   readonly stage: Stage;
   readonly provider: ConversationProvider;
   readonly #create: NewChat;
+  readonly #acts: { readonly low: number; readonly high: number };
   #sent = 0;
 
-  constructor(stage: Stage, provider: ConversationProvider, { number, seed }: { number: number; seed: number }) {
+  constructor(
+    stage: Stage,
+    provider: ConversationProvider,
+    { number, seed, acts }: { number: number; seed: number; acts: keyof typeof ACTS_COUNT },
+  ) {
     this.stage = stage;
     this.provider = provider;
     this.number = number;
     this.random = new SeededRandom(seed * 1_000_003 + number);
+    this.#acts = ACTS_COUNT[acts];
     this.name = `c${number}`;
     this.chatId = parseChatId(this.name);
     const { client, turnQueue: taskQueue, store } = stage;
@@ -65,7 +71,7 @@ export class Conversation {
   async run(): Promise<void> {
     const { random } = this;
     await this.send({});
-    for (let left = random.between(ACTS_COUNT.low, ACTS_COUNT.high); left > 0; left--) {
+    for (let left = random.between(this.#acts.low, this.#acts.high); left > 0; left--) {
       // Not a wait for anything: when somebody does something is the seed's choice.
       await delay(random.chance(0.3) ? 0 : random.between(0, PAUSE_MS_MAX));
       await this.transcript.look();

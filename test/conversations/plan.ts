@@ -11,8 +11,8 @@ const PIECE_MS_MAX = 40;
 /** The same few tool-call ids in every step and turn, as some providers have it (R8). */
 export function planReplies(text: string, runLog: string, random: SeededRandom): FakeReply[] {
   const steps = random.chance(0.3) ? 0 : random.between(1, STEPS_MAX);
-  const replies = Array.from({ length: steps }, (_, step): FakeReply => {
-    const calls = Array.from({ length: random.between(1, CALLS_MAX) }, (_, index) =>
+  const replies = Array.from({ length: steps }, (_step, step): FakeReply => {
+    const calls = Array.from({ length: random.between(1, CALLS_MAX) }, (_call, index) =>
       planCall(`${text}.${step}.${index}`, index, runLog, random),
     );
     return {

@@ -30,14 +30,14 @@ function toLines(message: ReturnType<typeof buildPrompt>[number]): string[] {
     if (part.type === 'text') return `${message.role}: ${part.text}`;
     if (part.type === 'tool-call') return `call ${part.toolCallId}: ${JSON.stringify(part.input)}`;
     if (part.type === 'tool-result')
-      return `result ${part.toolCallId}: ${'value' in part.output ? String(part.output.value) : ''}`;
+      return `result ${part.toolCallId}: ${'value' in part.output ? JSON.stringify(part.output.value) : ''}`;
     return part.type;
   });
 }
 
 function wireLines(message: WireMessage): string[] {
   const text = textOf(message);
-  if (message.role === 'tool') return [`result ${message.tool_call_id}: ${text}`];
+  if (message.role === 'tool') return [`result ${message.tool_call_id}: ${JSON.stringify(text)}`];
   const calls = (message.tool_calls ?? []).map(({ id, function: { arguments: given } }) => `call ${id}: ${given}`);
   return [...(text === '' ? [] : [`${message.role}: ${text}`]), ...calls];
 }
