@@ -19,8 +19,8 @@ export interface ConversationSweepOptions {
   /** Only these numbers of the seed's conversations. */
   readonly only?: readonly number[] | undefined;
   readonly sideBySide: number;
-  /** How much is done in each. */
-  readonly acts: keyof typeof ACTS_COUNT;
+  /** `short` is what `npm test` runs: less is done in each, and fewer die. */
+  readonly size: keyof typeof ACTS_COUNT;
   readonly store: 'sqlite' | 'postgres';
   readonly workflowBundle?: string | undefined;
   readonly onProgress?: ((line: string) => void) | undefined;
@@ -34,7 +34,8 @@ export interface FoundViolation extends Violation {
   readonly events: readonly string[];
 }
 
-const WORKERS = 2;
+/** Of each kind, side by side. */
+const WORKERS = { short: 1, full: 2 } as const;
 const EVENTS_SHOWN = 400;
 const EVENT_CHARACTERS = 300;
 const PROGRESS_EACH = 20;
@@ -54,7 +55,7 @@ export class ConversationSweep {
 
   /** Rejects when it could not be done, which is no violation but proves nothing. */
   async run(): Promise<void> {
-    const { seed, store, workflowBundle } = this.#options;
+    const { seed, size, store, workflowBundle } = this.#options;
     const random = new SeededRandom(seed);
     const provider = await ConversationProvider.open();
     const killing = new AbortController();
@@ -63,7 +64,7 @@ export class ConversationSweep {
       const stage = await Stage.open(
         {
           random,
-          workers: WORKERS,
+          workers: WORKERS[size],
           workflowBundle,
           storeUrl: this.#postgres?.url('postgres'),
           turnWorkerEnv: { LATCHKEY_MODEL_BASE_URL: provider.baseUrl },
@@ -73,7 +74,7 @@ export class ConversationSweep {
       this.#stage = stage;
       const { signal } = killing;
       const onKill = (kills: number): void => void (this.kills += kills);
-      const killer = killAtRandom({ stage, random, postgres: this.#postgres, onKill, signal });
+      const killer = killAtRandom({ stage, random, postgres: this.#postgres, size, onKill, signal });
       // It is awaited below; until then its failure must not end the process.
       killer.catch(() => undefined);
       await this.#runAll(stage, provider);
@@ -111,8 +112,8 @@ export class ConversationSweep {
   }
 
   async #runOne(stage: Stage, provider: ConversationProvider, number: number): Promise<void> {
-    const { seed, acts: size, onProgress } = this.#options;
-    const conversation = new Conversation(stage, provider, { number, seed, acts: size });
+    const { seed, size, onProgress } = this.#options;
+    const conversation = new Conversation(stage, provider, { number, seed, size });
     const found = await runAndCheck(conversation);
     this.conversations += 1;
     if (found.length > 0) {

@@ -52,13 +52,13 @@ export class Conversation {
   constructor(
     stage: Stage,
     provider: ConversationProvider,
-    { number, seed, acts }: { number: number; seed: number; acts: keyof typeof ACTS_COUNT },
+    { number, seed, size }: { number: number; seed: number; size: keyof typeof ACTS_COUNT },
   ) {
     this.stage = stage;
     this.provider = provider;
     this.number = number;
     this.random = new SeededRandom(seed * 1_000_003 + number);
-    this.#acts = ACTS_COUNT[acts];
+    this.#acts = ACTS_COUNT[size];
     this.name = `c${number}`;
     this.chatId = parseChatId(this.name);
     const { client, turnQueue: taskQueue, store } = stage;

@@ -5,7 +5,7 @@ import type { PostgresCluster } from '../fixtures/postgres-cluster.ts';
 import type { PieceKind, Stage } from '../fault-matrix/stage.ts';
 
 /** A start takes seconds of a small machine's processors, in which no conversation gets on. */
-const BETWEEN_MS = { low: 500, high: 6000 };
+const BETWEEN_MS = { short: { low: 2000, high: 8000 }, full: { low: 500, high: 6000 } } as const;
 const DOWN_MS_MAX = 800;
 
 export interface KillOptions {
@@ -13,6 +13,7 @@ export interface KillOptions {
   readonly random: SeededRandom;
   /** Where the store is one of our own. */
   readonly postgres?: PostgresCluster | undefined;
+  readonly size: keyof typeof BETWEEN_MS;
   readonly onKill: (kills: number) => void;
 }
 
@@ -21,6 +22,7 @@ export async function killAtRandom({
   stage,
   random,
   postgres,
+  size,
   onKill,
   signal,
 }: KillOptions & { signal: AbortSignal }): Promise<void> {
@@ -48,7 +50,9 @@ export async function killAtRandom({
         })),
   ];
   while (!signal.aborted) {
-    await delay(random.between(BETWEEN_MS.low, BETWEEN_MS.high), undefined, { signal }).catch(() => undefined);
+    await delay(random.between(BETWEEN_MS[size].low, BETWEEN_MS[size].high), undefined, { signal }).catch(
+      () => undefined,
+    );
     if (signal.aborted) break;
     onKill(await random.pick(kills)());
   }

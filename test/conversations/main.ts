@@ -60,7 +60,7 @@ async function main(): Promise<number> {
     only: values.only?.split(',').map(Number),
     sideBySide: readNumber('side-by-side', values['side-by-side']) ?? SIDE_BY_SIDE,
     store,
-    acts: values.short ? 'short' : 'full',
+    size: values.short ? 'short' : 'full',
     onProgress: (line) => void process.stderr.write(`${line}\n`),
   });
   process.stderr.write(`conversations, seed ${seed}\n`);

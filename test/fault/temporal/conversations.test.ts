@@ -14,7 +14,7 @@ test(
       seed,
       count: COUNT,
       sideBySide: SIDE_BY_SIDE,
-      acts: 'short',
+      size: 'short',
       store: 'sqlite',
       workflowBundle: inject('workflowBundlePath'),
     });
