@@ -20,10 +20,12 @@ import type { ContextWindow } from './model/compaction/context-window.ts';
 import { draftCalls } from './model/draft-calls.ts';
 import type { RawToolCall } from './model/draft-calls.ts';
 import { createPartWriter } from './model/part-writer.ts';
+import type { PartWriter } from './model/part-writer.ts';
 import { withRetryNoted } from './model/note-retry.ts';
 import { readUsage } from './model/read-usage.ts';
 import type { ModelResolver } from './model/resolve-model.ts';
 import { streamModel } from './model/stream-model.ts';
+import type { ModelPart } from './model/stream-model.ts';
 import { withActivityFailures } from './to-activity-failure.ts';
 
 interface Dependencies {
@@ -101,17 +103,27 @@ async function askModel(
   attempt: StepAttempt,
 ): Promise<Generated> {
   const prompt = buildPrompt(await store.loadConversation(input.chatId));
-  const parts = createPartWriter(async (text) => {
-    await store.writePart(attempt, text);
-  });
+  const parts = createPartWriter((text) => store.writePart(attempt, text));
+  try {
+    const { cancellationSignal: abortSignal } = Context.current();
+    const silence = modelSilenceMsMax === undefined ? {} : { silenceMsMax: modelSilenceMsMax };
+    return await gather(
+      streamModel({ model: models(input.model), prompt, abortSignal, ...silence }),
+      parts,
+      input.model,
+    );
+  } finally {
+    await parts.stop();
+  }
+}
+
+async function gather(stream: AsyncIterable<ModelPart>, parts: PartWriter, model: string): Promise<Generated> {
   const calls: RawToolCall[] = [];
   let text = '';
-  const { cancellationSignal: abortSignal } = Context.current();
-  const silence = modelSilenceMsMax === undefined ? {} : { silenceMsMax: modelSilenceMsMax };
-  for await (const part of streamModel({ model: models(input.model), prompt, abortSignal, ...silence })) {
+  for await (const part of stream) {
     if (part.type === 'text') {
       text += part.text;
-      parts.add(part.text);
+      await parts.add(part.text);
     } else if (part.type === 'call') {
       calls.push(part.call);
     } else if (part.type === 'finish') {
@@ -119,9 +131,8 @@ async function askModel(
       if (part.end === 'filtered' && text.trim() === '' && calls.length === 0) {
         throw new Refusal('model_refused', 'the provider or the model refused to answer this conversation');
       }
-      return { text, calls, isCutShort: part.end === 'cut_short', usage: readUsage(input.model, part.usage) };
+      return { text, calls, isCutShort: part.end === 'cut_short', usage: readUsage(model, part.usage) };
     }
-    await parts.flushWhenDue();
   }
   throw new CodedError('invariant_broken', 'streamModel ended without a finish');
 }

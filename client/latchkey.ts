@@ -12,6 +12,7 @@ import { addEventsCommand } from './commands/events.ts';
 import { addExecCommand } from './commands/exec.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addImportCommand } from './commands/import.ts';
+import { addGatewayCommand } from './commands/gateway.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addStoreCommand } from './commands/store.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -67,6 +68,7 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
   addDoctorCommand(program, setExitCode);
   addAgentCommand(program, setExitCode);
   addExecCommand(program, setExitCode);
+  addGatewayCommand(program);
   try {
     await program.parseAsync([...words], { from: 'user' });
     return exitCode;

@@ -4,8 +4,10 @@
  */
 import type { Selectable, Transaction } from 'kysely';
 import type { ChatId, MessageId } from '../contract/ids.ts';
+import type { Database } from './database.ts';
 import { readCall, snapshotOf } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
+import { chatEvent } from './chats.ts';
 import { hiddenKeys } from './conversation.ts';
 import { listUntaken } from './queue-rows.ts';
 import type { ChatRow, MessageRow, Schema } from './schema.ts';
@@ -20,21 +22,30 @@ export interface ChatSnapshot {
   readonly hasEarlier: boolean;
 }
 
-/** `messagesMax`: only the newest messages, for a front end that loads earlier ones when it needs them. */
+export interface SnapshotScope {
+  /** Only the newest messages, for a front end that loads earlier ones when it needs them. */
+  readonly messagesMax?: number;
+  /** Only what was said in this turn, or in the running one; with the turn's end where it has ended. */
+  readonly turn?: number | 'running';
+}
+
 export async function readSnapshot(
   trx: Transaction<Schema>,
   chat: Selectable<ChatRow>,
-  options: { readonly messagesMax?: number } = {},
+  scope: SnapshotScope = {},
 ): Promise<ChatSnapshot> {
   const chatId = chat.id as ChatId;
-  const found = await readNewestMessages(trx, chatId, options.messagesMax);
-  const said = await tellMessages(trx, chatId, found.messages, found.hasEarlier);
+  const turn = scope.turn === 'running' ? (chat.active_turn ?? 0) : scope.turn;
+  const found = await readNewestMessages(trx, chatId, { ...scope, turn });
+  const isPart = found.hasEarlier || turn !== undefined;
+  const said = await tellMessages(trx, chatId, found.messages, isPart);
+  const ended = turn === undefined ? [] : await tellTurnEnd(trx, { chatId, turn });
   const writing = await tellRunningStep(trx, chat);
   const queued = await tellQueue(trx, chatId);
   return {
     cursor: chat.last_event_seq,
     hasEarlier: found.hasEarlier,
-    events: [statusOf(chat), ...said, ...writing, ...queued],
+    events: [statusOf(chat), chatEvent(chat), ...said, ...writing, ...ended, ...queued],
   };
 }
 
@@ -48,9 +59,10 @@ function statusOf(chat: Selectable<ChatRow>): StreamEventBody {
 async function readNewestMessages(
   trx: Transaction<Schema>,
   chatId: ChatId,
-  messagesMax: number | undefined,
+  { messagesMax, turn }: { readonly messagesMax?: number; readonly turn: number | undefined },
 ): Promise<{ messages: Selectable<MessageRow>[]; hasEarlier: boolean }> {
-  const query = trx.selectFrom('messages').selectAll().where('chat_id', '=', chatId).where('hidden', '=', 0);
+  let query = trx.selectFrom('messages').selectAll().where('chat_id', '=', chatId).where('hidden', '=', 0);
+  if (turn !== undefined) query = query.where('turn', '=', turn);
   if (messagesMax === undefined) return { messages: await query.orderBy('id').execute(), hasEarlier: false };
   const newest = await query
     .orderBy('id', 'desc')
@@ -63,10 +75,10 @@ async function tellMessages(
   trx: Transaction<Schema>,
   chatId: ChatId,
   messages: readonly Selectable<MessageRow>[],
-  hasEarlier: boolean,
+  isPart: boolean,
 ): Promise<StreamEventBody[]> {
   // Of a snapshot without messages no call or note is told either.
-  const firstId = hasEarlier ? (messages[0]?.id ?? Number.MAX_SAFE_INTEGER) : 0;
+  const firstId = isPart ? (messages[0]?.id ?? Number.MAX_SAFE_INTEGER) : 0;
   const rows = await trx
     .selectFrom('calls')
     .selectAll()
@@ -165,10 +177,35 @@ async function tellRunningStep(trx: Transaction<Schema>, chat: Selectable<ChatRo
   return [{ type: last.type, ...(JSON.parse(last.payload) as object) } as StreamEventBody];
 }
 
-/** What no turn has taken, also the message that the next turn has claimed. */
+async function tellTurnEnd(
+  trx: Transaction<Schema>,
+  { chatId, turn }: { readonly chatId: ChatId; readonly turn: number },
+): Promise<StreamEventBody[]> {
+  const row = await trx
+    .selectFrom('turns')
+    .select(['state', 'error_code', 'error_message'])
+    .where('chat_id', '=', chatId)
+    .where('turn', '=', turn)
+    .executeTakeFirst();
+  if (row === undefined || row.state === 'active') return [];
+  const error = row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? '' } };
+  return [{ type: 'turn', turn, state: row.state, ...error }];
+}
+
 async function tellQueue(trx: Transaction<Schema>, chatId: ChatId): Promise<StreamEventBody[]> {
-  const rows = await listUntaken(trx, chatId);
+  return (await listQueued(trx, chatId)).map((queued) => ({ type: 'queued', ...queued }));
+}
+
+export interface WaitingMessage {
+  readonly clientMessageId: string;
+  readonly position: number;
+  readonly text: string;
+}
+
+/** What no turn has taken, also the message that the next turn has claimed; in the order of their answers. */
+export async function listQueued(db: Database, chatId: ChatId): Promise<readonly WaitingMessage[]> {
+  const rows = await listUntaken(db, chatId);
   return rows.map(({ client_message_id: clientMessageId, position, text }) => {
-    return { type: 'queued', clientMessageId, position, text };
+    return { clientMessageId, position, text };
   });
 }

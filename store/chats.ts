@@ -132,7 +132,8 @@ export async function setChat(
   return readFacts(trx, changed);
 }
 
-function chatEvent(chat: Selectable<ChatRow>): StreamEventBody {
+/** What is known of the chat itself. */
+export function chatEvent(chat: Selectable<ChatRow>): StreamEventBody {
   return {
     type: 'chat',
     agentId: chat.agent_id as AgentId,

@@ -8,6 +8,7 @@ import { Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 import type { ChatChanges } from './chat-changes.ts';
 import { readSnapshot } from './chat-snapshot.ts';
+import type { SnapshotScope } from './chat-snapshot.ts';
 import { findChatRow } from './chats.ts';
 import type { Database } from './database.ts';
 import type { ChatRow } from './schema.ts';
@@ -31,12 +32,10 @@ export type ChatFrame =
   | { readonly type: 'live'; readonly seq: number; readonly hasEarlier: boolean }
   | StreamEvent;
 
-export interface FollowInput {
+export interface FollowInput extends SnapshotScope {
   readonly chatId: ChatId;
   /** The number of the last event that was seen; absent: a snapshot comes first. */
   readonly after?: number;
-  /** Of a snapshot: only the newest messages. */
-  readonly messagesMax?: number;
   /** Ends the following, without an error. */
   readonly signal: AbortSignal;
 }
@@ -46,9 +45,9 @@ const PAGE = 500;
 /** Throws `unknown_chat` at once, and any failure of the store; the watcher may come again with its cursor. */
 export async function* followChat(
   { db, changes }: { readonly db: Database; readonly changes: ChatChanges },
-  { chatId, after, messagesMax, signal }: FollowInput,
+  { after, signal, ...snapshot }: FollowInput,
 ): AsyncGenerator<ChatFrame, void, void> {
-  const snapshot = { chatId, ...(messagesMax !== undefined && { messagesMax }) };
+  const { chatId } = snapshot;
   let cursor = after;
   if (cursor === undefined) cursor = yield* tellSnapshot(db, snapshot);
   using watch = changes.watch(chatId);
@@ -72,7 +71,7 @@ export async function* followChat(
 
 async function* tellSnapshot(
   db: Database,
-  input: { readonly chatId: ChatId; readonly messagesMax?: number },
+  input: SnapshotScope & { readonly chatId: ChatId },
 ): AsyncGenerator<ChatFrame, number, void> {
   const { cursor, events, hasEarlier } = await inSnapshot(db, async (trx) =>
     readSnapshot(trx, await requireKnownChat(trx, input.chatId), input),

@@ -5,10 +5,7 @@ import type { Database } from './database.ts';
 import type { QueuedMessageRow, Schema } from './schema.ts';
 
 /** What no turn has taken: those that wait, and the one that a turn has claimed; in the order of their answers. */
-export async function listUntaken(
-  trx: Transaction<Schema>,
-  chatId: ChatId,
-): Promise<readonly Selectable<QueuedMessageRow>[]> {
+export async function listUntaken(trx: Database, chatId: ChatId): Promise<readonly Selectable<QueuedMessageRow>[]> {
   return trx
     .selectFrom('queued_messages')
     .selectAll()

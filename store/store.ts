@@ -41,8 +41,10 @@ import { importChat } from './archive/import-chat.ts';
 import type { ImportChatInput, ImportedChat } from './archive/import-chat.ts';
 import type { StoredCall } from './call-row.ts';
 import { findCall, listCalls, recordCancelRequests, recordResult, recordTargets } from './calls.ts';
+import { listQueued } from './chat-snapshot.ts';
+import type { WaitingMessage } from './chat-snapshot.ts';
 import type { ChatChanges } from './chat-changes.ts';
-import { archiveChat, bindChat, createChat, findChat, noteInterrupting } from './chats.ts';
+import { archiveChat, bindChat, createChat, findChat, findChatRow, noteInterrupting } from './chats.ts';
 import type { Chat, CreateChatInput } from './chats.ts';
 import { claimNextTurn } from './claims.ts';
 import { commitStep } from './commit-step.ts';
@@ -140,6 +142,9 @@ export interface Store {
 
   readEvents(input: { chatId: ChatId; after: number; limit: number }): Promise<readonly StreamEvent[]>;
   followChat(input: FollowInput): AsyncGenerator<ChatFrame, void, void>;
+  /** The number of its last event; undefined where there is no such chat. */
+  findCursor(chatId: ChatId): Promise<number | undefined>;
+  listQueued(chatId: ChatId): Promise<readonly WaitingMessage[]>;
   pruneEvents(input: { chatId: ChatId; through: number }): Promise<void>;
   close(): Promise<void>;
 }
@@ -191,6 +196,8 @@ export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
     listRetiredAgents: () => readAgain(() => listRetiredAgents(db)),
     readEvents: (input) => readAgain(() => readEvents(db, input)),
     followChat: (input) => followChat({ db, changes }, input),
+    findCursor: (chatId) => readAgain(async () => (await findChatRow(db, chatId))?.last_event_seq),
+    listQueued: (chatId) => readAgain(() => listQueued(db, chatId)),
     pruneEvents: (input) => pruneEvents(db, input),
     close: async () => {
       changes.close();

@@ -1,0 +1,108 @@
+/** Calls, and what their processes have written. */
+import { z } from 'zod';
+import { CodedError } from '../../contract/failures.ts';
+import type { ChatId, ExecutionKey } from '../../contract/ids.ts';
+import type { Access } from '../access/tokens.ts';
+import type { StoredCall } from '../open-store.ts';
+import type { Services } from '../services.ts';
+import { requireChat } from './chats.ts';
+import { jsonRoute } from './route.ts';
+import { callParamsSchema, callSchema, chatParamsSchema, wholeNumberSchema } from './schemas.ts';
+
+export const listCallsRoute = jsonRoute({
+  method: 'GET',
+  path: '/v1/chats/:chatId/calls',
+  operationId: 'listCalls',
+  summary: 'The calls of a chat, or of one of its turns, in the order in which they were asked for',
+  params: chatParamsSchema,
+  query: z.strictObject({ turn: wholeNumberSchema.optional() }),
+  answer: z.strictObject({ calls: z.array(callSchema) }),
+  handle: async ({ params: { chatId }, query: { turn }, access, services }) => {
+    await requireChat(services, access, chatId);
+    const calls = await services.store.listCalls({ chatId, ...(turn !== undefined && { turn }) });
+    return { calls: calls.map(toDocument) };
+  },
+});
+
+export const showCallRoute = jsonRoute({
+  method: 'GET',
+  path: '/v1/chats/:chatId/calls/:key',
+  operationId: 'showCall',
+  summary: 'One call, with its result where it has one',
+  params: callParamsSchema,
+  answer: z.strictObject({ call: callSchema }),
+  handle: async ({ params, access, services }) => ({ call: toDocument(await requireCall(services, access, params)) }),
+});
+
+export const callOutputRoute = jsonRoute({
+  method: 'GET',
+  path: '/v1/chats/:chatId/calls/:key/output',
+  operationId: 'readCallOutput',
+  summary:
+    'What is known of its output here: the result that the model reads once there is one, else the last line and count ' +
+    'of bytes of the running command. Every byte is at the agent: `latchkey call output KEY`.',
+  params: callParamsSchema,
+  answer: z.union([
+    z.strictObject({ source: z.literal('result'), text: z.string(), isError: z.boolean() }),
+    z.strictObject({
+      source: z.literal('tail'),
+      phase: z.string(),
+      bytes: z.int(),
+      lastLine: z.string(),
+      startedAt: z.string().optional(),
+      unreachableSince: z.string().optional(),
+    }),
+    z.strictObject({ source: z.literal('nothing').describe('It was not started, or has not told of itself yet') }),
+  ]),
+  handle: async ({ params, access, services }) => {
+    const call = await requireCall(services, access, params);
+    if (call.result !== undefined) return { source: 'result' as const, ...call.result };
+    const tails = await services.tails.read(params.chatId, call.turn);
+    const tail = tails.find(({ key }) => key === call.key);
+    if (tail === undefined) return { source: 'nothing' as const };
+    const { phase, bytes = 0, lastLine = '', startedAt, unreachableSince } = tail;
+    return {
+      source: 'tail' as const,
+      phase,
+      bytes,
+      lastLine,
+      ...(startedAt !== undefined && { startedAt }),
+      ...(unreachableSince !== undefined && { unreachableSince }),
+    };
+  },
+});
+
+async function requireCall(
+  services: Services,
+  access: Access,
+  { chatId, key }: { readonly chatId: ChatId; readonly key: ExecutionKey },
+): Promise<StoredCall> {
+  await requireChat(services, access, chatId);
+  const call = await services.store.findCall({ chatId, key });
+  if (call === undefined) throw new CodedError('unknown_process', `chat ${chatId} has no call ${key}`, 'key');
+  return call;
+}
+
+export function toDocument(call: StoredCall): z.infer<typeof callSchema> {
+  const { key, messageId, turn, position, toolCallId, toolName, summary, agentId, status, createdAt } = call;
+  const { evidence, result, handle, exitCode, resolvedAt, settledAt } = call;
+  return {
+    key,
+    messageId,
+    turn,
+    position,
+    toolCallId,
+    toolName,
+    summary,
+    arguments: call.arguments,
+    agentId,
+    status,
+    createdAt,
+    ...(evidence !== undefined && { evidence: { ...evidence } }),
+    ...(result !== undefined && { result }),
+    ...(handle !== undefined && { handle }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(resolvedAt !== undefined && { resolvedAt }),
+    ...(settledAt !== undefined && { settledAt }),
+  };
+}
