@@ -35,7 +35,12 @@ export const sendUiMessageRoute = streamRoute({
       const { clientMessageId, turn } = await submit(services, body);
       // One that was sent before: told from what is stored.
       if (turn !== undefined) return { chatId, turn, frames: store.followChat({ chatId, turn, signal }) };
-      return { chatId, clientMessageId, frames: store.followChat({ chatId, after, signal }) };
+      return {
+        chatId,
+        clientMessageId,
+        frames: store.followChat({ chatId, after, signal }),
+        isOff: async () => (await store.findQueuedMessage({ chatId, clientMessageId }))?.isDeleted === true,
+      };
     });
   },
 });
@@ -86,6 +91,10 @@ export const resumeUiStreamRoute = streamRoute({
       chatId,
       ...(turn !== undefined && { turn }),
       frames: replay(snapshot, services.store.followChat({ chatId, after, signal })),
+      isOff: async () => {
+        const [queued, chat] = await Promise.all([services.store.listQueued(chatId), services.store.findChat(chatId)]);
+        return queued.length === 0 && chat?.activeTurn === undefined;
+      },
     }));
   },
 });

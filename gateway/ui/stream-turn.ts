@@ -17,6 +17,8 @@ export interface TurnStream {
   readonly turn?: number;
   readonly clientMessageId?: string;
   readonly frames: AsyncIterable<ChatFrame>;
+  /** Asked when the queue has changed before the turn began: there is nothing to wait for any more. */
+  readonly isOff?: () => Promise<boolean>;
 }
 
 /** Ends when the turn has, or when its reader has gone: the turn goes on then (A1). */
@@ -42,6 +44,7 @@ export async function streamTurn(
     for await (const frame of stream.frames) {
       if (chunks === undefined) {
         const turn = turnBegunBy(frame, stream.clientMessageId);
+        if (frame.type === 'queue' && (await stream.isOff?.()) === true) break;
         if (turn === undefined) continue;
         chunks = new TurnChunks(turn);
         await send(chunks.begin());
@@ -53,7 +56,8 @@ export async function streamTurn(
   } finally {
     ended.abort();
   }
-  if (chunks?.isDone !== true) {
+  const isOver = chunks === undefined ? !gone.signal.aborted && !services.stopping.aborted : chunks.isDone;
+  if (!isOver) {
     // The gateway stops: cut, so that the reader sees a lost connection and comes back for the rest.
     reply.raw.destroy();
     return;

@@ -155,6 +155,19 @@ test('a failed turn is an error of the page, with its code', async () => {
   expect(page.error?.message).toBe('model_unauthorized: the key is refused');
 });
 
+test('a page that waits for a message is let go when that is taken out of the queue', async () => {
+  const { store, url, load } = await open();
+  await end(store);
+  await store.enqueueUserMessage({ chatId: CHAT, clientMessageId: 'm2', text: 'later' });
+  const page = await load();
+  const resumed = page.resumeStream();
+  await page.until('it waits', () => page.status === 'submitted');
+  await store.deleteQueued({ chatId: CHAT, clientMessageId: 'm2' });
+  await resumed;
+  expect([page.status, page.errors]).toEqual(['ready', []]);
+  expect((await fetch(`${url}/api/chat/${CHAT}/stream`)).status).toBe(204);
+});
+
 test('when nothing runs there is nothing to resume', async () => {
   const { store, url, load } = await open();
   await end(store);
