@@ -24,14 +24,14 @@ test('H01: a snapshot begins with the status, then tells messages with calls, wh
   await store.enqueueUserMessage({ chatId: CHAT, clientMessageId: 'm2', text: 'and then?' });
   const watcher = ChatWatcher.of(store, CHAT);
   await watcher.until('it is live', () => watcher.cursor !== undefined);
-  expect(watcher.types).toEqual(['status', 'message', 'message', 'part', 'queued', 'live']);
+  expect(watcher.types).toEqual(['status', 'chat', 'message', 'message', 'part', 'queued', 'live']);
   expect(watcher.frames[0]).toEqual({ type: 'status', state: 'running', turn: 1, snapshot: true });
-  expect(watcher.frames[2]).toMatchObject({
+  expect(watcher.frames[3]).toMatchObject({
     text: 'look',
     calls: [{ key: '2-a', status: 'exited', arguments: { command: 'echo a' }, result: { text: 'exit 0' } }],
   });
-  expect(watcher.frames[3]).toMatchObject({ text: 'I see', messageId: 3 });
-  expect(watcher.frames[4]).toMatchObject({ clientMessageId: 'm2', text: 'and then?' });
+  expect(watcher.frames[4]).toMatchObject({ text: 'I see', messageId: 3 });
+  expect(watcher.frames[5]).toMatchObject({ clientMessageId: 'm2', text: 'and then?' });
 });
 
 test('H01: two watchers, one who is cut off for a while and one who joins half way see each part once', async () => {
@@ -132,7 +132,7 @@ test('H04: parts of a withdrawn attempt never show after the event that ended it
   }
   const afterwards = ChatWatcher.of(store, CHAT);
   await afterwards.until('it is live', () => afterwards.types.includes('live'));
-  expect(afterwards.types).toEqual(['status', 'message', 'live']);
+  expect(afterwards.types).toEqual(['status', 'chat', 'message', 'live']);
 });
 
 test('I12: with every notification dropped a watcher is at most a second late', async () => {
