@@ -12,8 +12,11 @@ export const STREAMS_MAX = 2_000;
 export const STREAM_BEAT_MS = 15_000;
 /** What a browser waits before it comes back. */
 export const STREAM_RETRY_MS = 1_000;
-/** For a request to arrive whole. */
-export const REQUEST_MS_MAX = 30_000;
+/**
+ * For a request to arrive whole. Generous, since it also counts for a connection that was opened ahead and not used yet:
+ * its next request would get 408 for an answer (seen with Node's fetch after half a minute).
+ */
+export const REQUEST_MS_MAX = 300_000;
 /** Of one chat's workflow: an update waits for a turn worker. */
 export const UPDATE_MS_MAX = 30_000;
 export const LIST_ENTRIES_MAX = 200;
