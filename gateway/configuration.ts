@@ -24,10 +24,17 @@ const gatewaySettings = {
   turnQueue: setting('turn-queue', 'LATCHKEY_TURN_QUEUE', text.default(TURN_TASK_QUEUE_DEFAULT)),
   temporalAddress: setting('temporal-address', 'TEMPORAL_ADDRESS', text.optional()),
   temporalNamespace: setting('temporal-namespace', 'TEMPORAL_NAMESPACE', text.optional()),
+  temporalUiUrl: setting(
+    'temporal-ui',
+    'LATCHKEY_TEMPORAL_UI',
+    z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  ),
   /** Of chats that are made without naming one. */
   agentId: setting('agent', 'LATCHKEY_GATEWAY_AGENT', text.optional()),
   model: setting('model', 'LATCHKEY_MODEL', text.optional()),
 };
+
+export type GatewayConfiguration = ReturnType<typeof readGatewayConfiguration>;
 
 /** Throws one `configuration` error naming the setting at fault. Tokens never come by a flag: `ps` shows those. */
 export function readGatewayConfiguration(sources: SettingSources) {

@@ -4,6 +4,7 @@ import { connectClient } from '../tools/temporal/connection.ts';
 import { StreamPlaces } from './access/stream-places.ts';
 import { withDeadline } from './chat-actions.ts';
 import { readGatewayConfiguration } from './configuration.ts';
+import type { GatewayConfiguration } from './configuration.ts';
 import { openStore } from './open-store.ts';
 import { createServer } from './server.ts';
 import { LiveTails, readTails } from './stream/live-tails.ts';
@@ -19,6 +20,7 @@ export interface GatewaySources {
 export async function runGateway({ env, args, say }: GatewaySources, stopping: AbortSignal): Promise<void> {
   const configuration = readGatewayConfiguration({ env, args });
   const { storeUrl, turnQueue, temporalAddress, temporalNamespace, host, port, tokens, agentId, model } = configuration;
+  const workflowsUrl = workflowsUrlOf(configuration);
   const store = await openStore(storeUrl);
   try {
     const client = await connectClient({
@@ -31,6 +33,7 @@ export async function runGateway({ env, args, say }: GatewaySources, stopping: A
       tails: new LiveTails(readTails(client)),
       places: new StreamPlaces(),
       defaults: { ...(agentId !== undefined && { agentId }), ...(model !== undefined && { model }) },
+      ...(workflowsUrl !== undefined && { temporalWorkflowsUrl: workflowsUrl }),
       stopping,
     };
     const server = createServer({ services, tokens, report: (line) => say(`gateway: ${line}`) });
@@ -47,6 +50,11 @@ export async function runGateway({ env, args, say }: GatewaySources, stopping: A
   } finally {
     await store.close();
   }
+}
+
+function workflowsUrlOf({ temporalUiUrl, temporalNamespace = 'default' }: GatewayConfiguration): string | undefined {
+  if (temporalUiUrl === undefined) return undefined;
+  return `${temporalUiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows`;
 }
 
 if (import.meta.main) {

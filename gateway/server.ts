@@ -8,11 +8,14 @@ import { NOTHING } from './access/tokens.ts';
 import type { Access, Tokens } from './access/tokens.ts';
 import { toErrorReply } from './errors.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX, REQUEST_MS_MAX } from './limits.ts';
+import { PAGE_PATHS, servePage } from './page-files.ts';
 import type { Route } from './routes/route.ts';
 import { ROUTES } from './routes/routes.ts';
 import type { Services } from './services.ts';
 
 const PARAMETER_CHARACTERS_MAX = 700;
+/** Answered to everybody. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(['/healthz', ...PAGE_PATHS]);
 
 export interface ServerOptions {
   readonly services: Services;
@@ -34,7 +37,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.maxConnections = CONNECTIONS_MAX;
   const access = new WeakMap<FastifyRequest, Access>();
   server.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url === '/healthz') return;
+    if (OPEN_PATHS.has(request.routeOptions.url ?? '')) return;
     access.set(request, checkRequest(request.headers, options.tokens));
   });
   server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
@@ -43,6 +46,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return sendError(options, new Refusal('unknown_verb', message), request, reply);
   });
   server.get('/healthz', async () => ({ ready: true }));
+  servePage(server);
   for (const route of ROUTES) {
     server.route({
       method: route.method,

@@ -12,6 +12,8 @@ export interface Services {
   readonly places: StreamPlaces;
   /** For chats that are made without saying so. */
   readonly defaults: { readonly agentId?: AgentId; readonly model?: string };
+  /** Where the Temporal UI shows workflows, where that is known. */
+  readonly temporalWorkflowsUrl?: string;
   /** Aborted when the gateway stops: streams end. */
   readonly stopping: AbortSignal;
 }

@@ -85,5 +85,7 @@ export function snapshotOf(call: StoredCall): CallSnapshot {
     ...(call.result === undefined ? {} : { result: call.result }),
     ...(call.handle === undefined ? {} : { handle: call.handle }),
     ...(call.exitCode === undefined ? {} : { exitCode: call.exitCode }),
+    createdAt: call.createdAt,
+    ...(call.resolvedAt === undefined ? {} : { resolvedAt: call.resolvedAt }),
   };
 }

@@ -31,6 +31,9 @@ export interface CallSnapshot {
   readonly result?: { readonly text: string; readonly isError: boolean };
   readonly handle?: Handle;
   readonly exitCode?: number;
+  /** ISO 8601; absent in events of earlier versions. */
+  readonly createdAt?: string;
+  readonly resolvedAt?: string;
 }
 
 /** With what was asked, as the model gave it; told once, with the message. */

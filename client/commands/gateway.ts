@@ -21,9 +21,10 @@ Variables:
                             ids, where "ci-*" stands for all that begin so. Without tokens: this machine only
   LATCHKEY_GATEWAY_AGENT    the agent of chats that are made without naming one; default: the folder's
   LATCHKEY_MODEL            their model
+  LATCHKEY_TEMPORAL_UI      where its page links to turns in the Temporal UI; default: the one that runs for the folder
 
 Examples:
-  latchkey gateway                                   in one terminal, "latchkey dev" in another
+  latchkey gateway                                   in one terminal, "latchkey dev" in another; then open its address
   curl -N http://127.0.0.1:7244/v1/chats/ID/events   what happens in a chat, as it happens
 `;
 
@@ -48,6 +49,7 @@ async function gateway({ listen, workspace }: GatewayFlags): Promise<void> {
   const found = {
     TEMPORAL_ADDRESS: places?.temporalAddress,
     TEMPORAL_NAMESPACE: places?.temporalNamespace,
+    LATCHKEY_TEMPORAL_UI: places?.temporalUiUrl,
     LATCHKEY_STORE: places?.storeUrl,
     LATCHKEY_TURN_QUEUE: places?.turnQueue,
     LATCHKEY_GATEWAY_AGENT: agentId,

@@ -22,13 +22,16 @@ export const eventsRoute = streamRoute({
     messages: wholeNumberSchema.optional().describe('Of a snapshot, only so many of the newest messages'),
   }),
   handle: async ({ params: { chatId }, query, access, services, reply, lastEventId }) => {
-    await requireChat(services, access, chatId);
+    const { activeTurn } = await requireChat(services, access, chatId);
     const after = lastEventId === undefined || lastEventId === '' ? query.after : parseCursor(lastEventId);
     using _ = services.places.take(access.name);
     reply.hijack();
     using sse = new Sse(reply.raw);
     sse.retryAfter(STREAM_RETRY_MS);
     using open = new OpenCalls(services.tails, chatId, (tail) => void sse.send({ data: JSON.stringify(tail) }));
+    if (after !== undefined && activeTurn !== undefined) {
+      open.resume(await services.store.listCalls({ chatId, turn: activeTurn }));
+    }
     const frames = services.store.followChat({
       chatId,
       ...(after !== undefined && { after }),

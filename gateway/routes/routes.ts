@@ -11,9 +11,11 @@ import {
   sendMessageRoute,
 } from './messages.ts';
 import type { Route } from './route.ts';
+import { settingsRoute } from './settings.ts';
 import { resumeUiStreamRoute, sendUiMessageRoute, showUiMessagesRoute } from './ui.ts';
 
 export const ROUTES: readonly Route[] = [
+  settingsRoute,
   createChatRoute,
   listChatsRoute,
   showChatRoute,

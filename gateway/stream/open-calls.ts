@@ -3,6 +3,12 @@ import type { ChatId, ExecutionKey } from '../../contract/ids.ts';
 import type { ChatFrame } from '../open-store.ts';
 import type { LiveTails, Tail } from './live-tails.ts';
 
+interface KnownCall {
+  readonly key: ExecutionKey;
+  readonly turn: number;
+  readonly result?: object;
+}
+
 export class OpenCalls implements Disposable {
   readonly #tails: LiveTails;
   readonly #chatId: ChatId;
@@ -25,12 +31,18 @@ export class OpenCalls implements Disposable {
     this.#follow();
   }
 
+  /** For a watcher that goes on from a cursor: of the calls that it knows to be open no frame will tell it again. */
+  resume(calls: readonly KnownCall[]): void {
+    calls.forEach((call) => this.#noteCall(call));
+    this.#follow();
+  }
+
   [Symbol.dispose](): void {
     this.#open.clear();
     this.#follow();
   }
 
-  #noteCall(call: { readonly key: ExecutionKey; readonly turn: number; readonly result?: object }): void {
+  #noteCall(call: KnownCall): void {
     if (call.result === undefined) this.#open.set(call.key, call.turn);
     else this.#open.delete(call.key);
   }

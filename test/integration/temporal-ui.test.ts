@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest';
-import { findBrowser, TemporalUi } from '../fixtures/temporal-ui.ts';
+import { findBrowser } from '../fixtures/browser.ts';
+import { TemporalUi } from '../fixtures/temporal-ui.ts';
 import { commands, DONE, Whole } from '../fixtures/whole-turn.ts';
 
 const TEST_MS_MAX = 240_000;

@@ -94,6 +94,13 @@ test('tails of running calls are told while they are open, each change once, and
   for (const each of [first, second]) await each.until('it has the first line', () => told(each).length === 1);
   const output = await fetch(`${gateway.url}/v1/chats/${CHAT}/calls/2-a/output`);
   expect(await output.json()).toEqual({ source: 'tail', phase: 'running', bytes: 4, lastLine: 'one' });
+  // Who comes back with a cursor knows the call already, and is told of it all the same.
+  const returning = watchOverHttp(gateway, CHAT);
+  await returning.until('it is live', () => returning.types.includes('live'));
+  await returning.leave();
+  returning.frames.length = 0;
+  returning.join();
+  await returning.until('it has the first line', () => told(returning).length === 1);
   lastLine = 'two';
   for (const each of [first, second]) await each.until('it has the second line', () => told(each).length === 2);
   await store.recordResult({ chatId: CHAT, turn: 1, key: parseExecutionKey('2-a'), outcome: exitOutcome(0) });

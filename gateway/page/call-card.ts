@@ -1,0 +1,113 @@
+/** One call: what was asked for, how it is, what it says, how it ended. In the ledger's words. */
+import type { SeenTail } from './conversation.ts';
+import { make, setText } from './elements.ts';
+import { sayBytes, sayDuration } from './say.ts';
+import type { Call } from './wire.ts';
+
+const OPEN_STATES = ['reserved', 'starting', 'running', 'cancel_requested'];
+
+export class CallCard {
+  readonly element = make('li', { class: 'call' });
+  readonly #state = make('span', { class: 'state' });
+  readonly #facts = make('span');
+  readonly #link = make('a', { target: '_blank', rel: 'noopener noreferrer' }, 'Turn in Temporal');
+  readonly #command = make('code');
+  readonly #tail = make('p', { class: 'tail' }, make('code'));
+  readonly #word = make('p', { class: 'note' });
+  readonly #resultName = make('summary', {}, 'Result');
+  readonly #resultText = make('pre', { tabindex: '0', role: 'region', 'aria-label': 'Result' });
+  readonly #result = make('details', {}, this.#resultName);
+  #call: Call | undefined;
+  #seen: SeenTail | undefined;
+
+  constructor() {
+    const facts = make('p', { class: 'facts' }, this.#state, this.#facts, this.#link);
+    this.element.append(this.#command, facts, this.#tail, this.#word, this.#result);
+    // A long result becomes part of the page only for those who want to read it.
+    this.#result.addEventListener('toggle', () => this.#showResult());
+  }
+
+  update(call: Call, seen: SeenTail | undefined, link: string | undefined, nowMs: number): void {
+    if (this.#call !== call) this.#showCall(call, link);
+    this.#seen = seen;
+    this.tick(nowMs);
+    this.#tail.hidden = !isOpen(call) || (seen?.tail.lastLine ?? '') === '';
+    setText(this.#tail.firstElementChild ?? this.#tail, seen?.tail.lastLine ?? '');
+    const unreachable = seen?.tail.phase === 'unreachable' ? seen.tail.unreachableSince : undefined;
+    const word = unreachable === undefined ? wordOf(call) : `Its agent does not answer, since ${unreachable}.`;
+    this.#word.hidden = word === '';
+    setText(this.#word, word);
+  }
+
+  /** State and age, which go on by themselves. */
+  tick(nowMs: number): void {
+    if (this.#call === undefined) return;
+    const state = observedState(this.#call, this.#seen);
+    setText(this.#state, state);
+    this.element.dataset['tone'] = toneOf(this.#call, state);
+    setText(this.#facts, factsOf(this.#call, this.#seen, nowMs).join(' · '));
+  }
+
+  #showCall(call: Call, link: string | undefined): void {
+    this.#call = call;
+    this.element.dataset['key'] = call.key;
+    setText(this.#command, commandOf(call));
+    this.#link.hidden = link === undefined;
+    if (link !== undefined) this.#link.href = link;
+    this.#result.hidden = call.result === undefined;
+    setText(this.#resultName, call.result?.isError === true ? 'Result (an error)' : 'Result');
+    this.#showResult();
+  }
+
+  #showResult(): void {
+    if (!this.#result.open) return;
+    setText(this.#resultText, this.#call?.result?.text ?? '');
+    if (!this.#resultText.isConnected) this.#result.append(this.#resultText);
+  }
+}
+
+function isOpen(call: Call): boolean {
+  return call.result === undefined && OPEN_STATES.includes(call.status);
+}
+
+/** `starting` and `running` are no rows of the store: they are observed from the call's heartbeat. */
+function observedState(call: Call, seen: SeenTail | undefined): string {
+  if (!isOpen(call) || call.status === 'cancel_requested' || seen === undefined) return call.status;
+  return seen.tail.phase === 'dispatching' ? 'starting' : 'running';
+}
+
+function toneOf(call: Call, state: string): string {
+  if (isOpen(call)) return 'busy';
+  if (call.status === 'unknown' || call.result?.isError === true) return 'bad';
+  if (call.exitCode !== undefined && call.exitCode !== 0) return 'bad';
+  return state === 'exited' ? 'good' : 'quiet';
+}
+
+function commandOf({ toolName, arguments: given, summary }: Call): string {
+  const command = given?.['command'];
+  return toolName === 'execute' && typeof command === 'string' ? `$ ${command}` : summary;
+}
+
+function factsOf(call: Call, seen: SeenTail | undefined, nowMs: number): string[] {
+  const facts: string[] = [];
+  if (call.exitCode !== undefined) facts.push(`exit ${call.exitCode}`);
+  const ageMs = ageOf(call, seen, nowMs);
+  if (ageMs !== undefined) facts.push(sayDuration(ageMs));
+  if (isOpen(call) && seen?.tail.bytes !== undefined) facts.push(sayBytes(seen.tail.bytes));
+  if (isOpen(call) && seen !== undefined && seen.tail.attempt > 1) facts.push(`attempt ${seen.tail.attempt}`);
+  if (call.handle !== undefined) facts.push(call.handle);
+  return facts;
+}
+
+/** Of a running command by the gateway's clock, else how long the call has taken. */
+function ageOf(call: Call, seen: SeenTail | undefined, nowMs: number): number | undefined {
+  if (isOpen(call) && seen?.tail.ageMs !== undefined) return seen.tail.ageMs + (nowMs - seen.seenMs);
+  if (call.createdAt === undefined) return undefined;
+  const endMs = call.resolvedAt === undefined ? (isOpen(call) ? nowMs : undefined) : Date.parse(call.resolvedAt);
+  return endMs === undefined ? undefined : endMs - Date.parse(call.createdAt);
+}
+
+/** Why it is so, where the state alone doesn't say it. */
+function wordOf(call: Call): string {
+  return call.status === 'exited' || isOpen(call) ? '' : (call.evidence?.detail ?? '');
+}

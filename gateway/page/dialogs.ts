@@ -1,0 +1,37 @@
+/** Questions to the person. Each resolves when it is closed; the browser keeps focus inside and gives it back. */
+import { requireElement, setText } from './elements.ts';
+
+export async function confirmStop(): Promise<boolean> {
+  return (await ask(requireElement('stop-dialog', HTMLDialogElement))) === 'ok';
+}
+
+/** Until there is one: without it the page can do nothing. */
+export async function askToken(why: string): Promise<string> {
+  const input = requireElement('token', HTMLInputElement);
+  setText(requireElement('token-why', HTMLElement), `${why.replace(/^./, (letter) => letter.toUpperCase())}.`);
+  for (;;) {
+    input.value = '';
+    await ask(requireElement('token-dialog', HTMLDialogElement));
+    const token = input.value.trim();
+    if (token !== '') return token;
+  }
+}
+
+export async function askNewChat(known: {
+  readonly agentId?: string;
+  readonly model?: string;
+}): Promise<{ agentId: string; model: string } | undefined> {
+  const agent = requireElement('new-agent', HTMLInputElement);
+  const model = requireElement('new-model', HTMLInputElement);
+  agent.value = known.agentId ?? '';
+  model.value = known.model ?? '';
+  if ((await ask(requireElement('new-dialog', HTMLDialogElement))) !== 'ok') return undefined;
+  return { agentId: agent.value.trim(), model: model.value.trim() };
+}
+
+function ask(dialog: HTMLDialogElement): Promise<string> {
+  // One that was left by Escape keeps its last value otherwise.
+  dialog.returnValue = '';
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue), { once: true }));
+}
