@@ -114,7 +114,7 @@ function tailOf(page: UiChat): unknown {
 test('a page edits, asks again and is stopped from outside; what it shows is what is stored', async () => {
   const whole = await Whole.open();
   const gate = join(whole.folder.root, 'gate');
-  const { gateway, id } = await openUi(whole, {
+  const { chat, gateway, id } = await openUi(whole, {
     stepsByText: {
       one: [{ text: 'Answer one.' }],
       two: [{ text: 'Answer two.' }],
@@ -158,6 +158,8 @@ test('a page edits, asks again and is stopped from outside; what it shows is wha
   );
   await next.until('it is ready', () => next.status === 'ready');
 
+  // The page hears of the end from the store, the chat's workflow a moment later from its turn.
+  await chat.idle(5);
   expect(await (await post('/archive', { isArchived: true })).json()).toEqual({ isArchived: true });
   const refused = await post('/messages', { text: 'more' });
   expect([refused.status, await refused.json()]).toMatchObject([409, { error: { code: 'chat_archived' } }]);
