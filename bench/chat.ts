@@ -3,6 +3,7 @@
  * the end of its turn, by the scripted model, which runs in the turn worker.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ChatClient } from '../client/chat-client.ts';
 import { describeFailure } from '../client/describe-failure.ts';
@@ -16,6 +17,7 @@ import type { Stage } from './stage.ts';
 import { inRounds, summarize } from './statistics.ts';
 
 const AIM_RATIO = 1.2;
+const LOOK_MS = 20;
 const SHORT_MESSAGES = 10;
 const FULL = { longMessages: 10_000, rounds: 20 };
 const QUICK = { longMessages: 1000, rounds: 3 };
@@ -68,6 +70,8 @@ async function openChat(
 }
 
 async function answerOne({ client }: Stage, chats: ChatClient, chatId: ChatId): Promise<number> {
+  // It hears of its last turn's end a moment after us.
+  while ((await chats.view(chatId)).state !== 'idle') await delay(LOOK_MS);
   const beganMs = performance.now();
   const { turn } = await chats.send(chatId, { clientMessageId: randomUUID(), text: 'One more.' });
   if (turn === undefined) throw new Error('an idle chat takes a message at once');
