@@ -15,12 +15,13 @@ import { inSnapshot } from './transaction.ts';
 export async function loadConversation(db: Database, chatId: ChatId): Promise<readonly ConversationMessage[]> {
   // One snapshot, so that no call is seen without the message that asked for it.
   return inSnapshot(db, async (trx) => {
-    const messages = await visibleMessages(trx, chatId).selectAll('messages').orderBy('messages.id').execute();
+    const messages = await visibleMessages(trx, chatId);
     const callRows = await trx
       .selectFrom('calls')
       .selectAll()
       .where('chat_id', '=', chatId)
-      .where('message_id', 'in', visibleMessages(trx, chatId).select('messages.id'))
+      // Those of hidden messages between are left out below, which costs less than to ask for each message.
+      .where('message_id', '>=', messages.find(({ role }) => role === 'assistant')?.id ?? Number.MAX_SAFE_INTEGER)
       .orderBy('message_id')
       .orderBy('position')
       .execute();
@@ -38,7 +39,9 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
       afterMessageId,
       text,
     }));
-    const callsByMessage = Map.groupBy(callRows.map(readCall), (call) => call.messageId);
+    const visibleIds = new Set(messages.map(({ id }) => id));
+    const shown = callRows.filter((row) => visibleIds.has(row.message_id)).map(readCall);
+    const callsByMessage = Map.groupBy(shown, (call) => call.messageId);
     const replacedSteps = await countReplacedSteps(trx, chatId, messages);
     const said = messages.map((row): SaidMessage => {
       const id = row.id as MessageId;
@@ -66,30 +69,38 @@ export function hiddenKeys(query: ExpressionBuilder<Schema, 'notes'>, chatId: Ch
     .where('messages.hidden', '>', 0);
 }
 
-function visibleMessages(db: Database, chatId: ChatId) {
+type VisibleMessage = Pick<
+  Selectable<MessageRow>,
+  'id' | 'role' | 'turn' | 'step' | 'client_message_id' | 'text' | 'summarized_by'
+>;
+
+/** The whole conversation before each model call: only the columns that are needed, and no question for each row. */
+function visibleMessages(db: Database, chatId: ChatId): Promise<VisibleMessage[]> {
   return db
     .selectFrom('messages')
-    .where('messages.chat_id', '=', chatId)
-    .where('messages.hidden', '=', 0)
-    .where(({ exists, not, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('messages as summaries')
-            .select('summaries.id')
-            .whereRef('summaries.chat_id', '=', 'messages.chat_id')
-            .whereRef('summaries.id', '=', 'messages.summarized_by')
-            .where('summaries.hidden', '=', 0),
+    .select(['id', 'role', 'turn', 'step', 'client_message_id', 'text', 'summarized_by'])
+    .where('chat_id', '=', chatId)
+    .where('hidden', '=', 0)
+    .where(({ exists, not, or, eb, selectFrom }) =>
+      or([
+        eb('summarized_by', 'is', null),
+        not(
+          exists(
+            selectFrom('messages as summaries')
+              .select('summaries.id')
+              .whereRef('summaries.chat_id', '=', 'messages.chat_id')
+              .whereRef('summaries.id', '=', 'messages.summarized_by')
+              .where('summaries.hidden', '=', 0),
+          ),
         ),
-      ),
-    );
+      ]),
+    )
+    .orderBy('id')
+    .execute();
 }
 
 /** Of the newest turn: what its user's message is answered with so far, and the model does not see any more. */
-async function countReplacedSteps(
-  db: Database,
-  chatId: ChatId,
-  visible: readonly Selectable<MessageRow>[],
-): Promise<number> {
+async function countReplacedSteps(db: Database, chatId: ChatId, visible: readonly VisibleMessage[]): Promise<number> {
   if (!visible.some(({ role }) => role === 'summary')) return 0;
   const turn = visible.findLast(({ role }) => role === 'user')?.turn ?? 0;
   const { steps } = await db
@@ -104,6 +115,8 @@ async function countReplacedSteps(
 }
 
 function withNotes(said: readonly SaidMessage[], notes: readonly NoteMessage[]): ConversationMessage[] {
+  // The usual case, and no work that grows with the conversation.
+  if (notes.length === 0 && !said.some(({ role }) => role === 'summary')) return [...said];
   const placed = [
     ...said.map((message) => ({ message, after: message.role === 'summary' ? -1 : message.id - 1 })),
     // After the message itself, before the next one: ids are whole numbers.
