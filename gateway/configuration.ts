@@ -34,8 +34,6 @@ const gatewaySettings = {
   model: setting('model', 'LATCHKEY_MODEL', text.optional()),
 };
 
-export type GatewayConfiguration = ReturnType<typeof readGatewayConfiguration>;
-
 /** Throws one `configuration` error naming the setting at fault. Tokens never come by a flag: `ps` shows those. */
 export function readGatewayConfiguration(sources: SettingSources) {
   const { listen, agentId, ...settings } = readSettings(gatewaySettings, sources);

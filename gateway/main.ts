@@ -4,7 +4,6 @@ import { connectClient } from '../tools/temporal/connection.ts';
 import { StreamPlaces } from './access/stream-places.ts';
 import { withDeadline } from './chat-actions.ts';
 import { readGatewayConfiguration } from './configuration.ts';
-import type { GatewayConfiguration } from './configuration.ts';
 import { openStore } from './open-store.ts';
 import { createServer } from './server.ts';
 import { LiveTails, readTails } from './stream/live-tails.ts';
@@ -20,13 +19,13 @@ export interface GatewaySources {
 export async function runGateway({ env, args, say }: GatewaySources, stopping: AbortSignal): Promise<void> {
   const configuration = readGatewayConfiguration({ env, args });
   const { storeUrl, turnQueue, temporalAddress, temporalNamespace, host, port, tokens, agentId, model } = configuration;
-  const workflowsUrl = workflowsUrlOf(configuration);
   const store = await openStore(storeUrl);
   try {
     const client = await connectClient({
       ...(temporalAddress !== undefined && { address: temporalAddress }),
       ...(temporalNamespace !== undefined && { namespace: temporalNamespace }),
     });
+    const workflowsUrl = workflowsUrlOf(configuration.temporalUiUrl, client.options.namespace);
     const services = {
       store,
       chats: withDeadline(client, new ChatClient({ client, taskQueue: turnQueue })),
@@ -52,9 +51,9 @@ export async function runGateway({ env, args, say }: GatewaySources, stopping: A
   }
 }
 
-function workflowsUrlOf({ temporalUiUrl, temporalNamespace = 'default' }: GatewayConfiguration): string | undefined {
+function workflowsUrlOf(temporalUiUrl: string | undefined, namespace: string): string | undefined {
   if (temporalUiUrl === undefined) return undefined;
-  return `${temporalUiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows`;
+  return `${temporalUiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
 }
 
 if (import.meta.main) {

@@ -29,13 +29,25 @@ function start(
 
 test('the program says where it listens, serves, and ends its streams when it is told to', async () => {
   const store = `sqlite:${join(await makeTemporaryFolder(), 'store.db')}`;
-  const env = { LATCHKEY_STORE: store, TEMPORAL_ADDRESS: inject('temporalAddress'), LATCHKEY_GATEWAY_TOKENS: '' };
+  const env = {
+    LATCHKEY_STORE: store,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_NAMESPACE: inject('temporalNamespace'),
+    LATCHKEY_GATEWAY_TOKENS: '',
+    LATCHKEY_TEMPORAL_UI: 'https://temporal.test/ui/',
+  };
   const { child, said } = start('client/latchkey.ts', ['gateway', '--listen', '127.0.0.1:0'], env);
   const url = await waitUntil('it listens', () => /^ready: (\S+)$/m.exec(said())?.[1], {
     deadlineMs: 45_000,
     describe: said,
   });
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ ready: true });
+  expect(await (await fetch(`${url}/v1/settings`)).json()).toMatchObject({
+    temporalWorkflowsUrl: `https://temporal.test/ui/namespaces/${inject('temporalNamespace')}/workflows`,
+  });
+  expect(await (await fetch(url)).text()).toContain('/page/main.js');
+  expect((await fetch(`${url}/page/main.js`)).headers.get('content-type')).toContain('text/javascript');
+  expect(said()).not.toContain('Warning');
   const made = await fetch(`${url}/v1/chats`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
