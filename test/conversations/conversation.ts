@@ -11,6 +11,7 @@ import { HEARTBEAT_TIMEOUT_MS } from '../fault-matrix/stage.ts';
 import { ACTS } from './acts.ts';
 import { answerTo, planReplies } from './plan.ts';
 import type { ConversationProvider } from './provider.ts';
+import { describeWorkflows } from './describe-workflows.ts';
 import { Transcript } from './transcript.ts';
 
 /** Far past every time-out that kills may cost one turn after the other. */
@@ -139,7 +140,9 @@ export class Conversation {
         const calls = await store.listCalls({ chatId: this.chatId });
         if (calls.every(({ status }) => status !== 'cancel_requested')) return;
       }
-      if (performance.now() > deadlineMs) throw new Error(`it is wedged: ${open.join(', ')}`);
+      if (performance.now() > deadlineMs) {
+        throw new Error(`it is wedged: ${open.join(', ')}\n${await describeWorkflows(this)}`);
+      }
       await delay(LOOK_MS);
     }
   }
