@@ -14,8 +14,8 @@ import type { ConversationProvider } from './provider.ts';
 import { describeWorkflows } from './describe-workflows.ts';
 import { Transcript } from './transcript.ts';
 
-/** Far past every time-out that kills may cost one turn after the other. */
-const WEDGED_AFTER_MS = 240_000;
+/** Far past every time-out that kills may cost between two events. */
+const WEDGED_AFTER_MS = 180_000;
 const ASK_AGAIN_MS = 300;
 const LOOK_MS = 100;
 export const ACTS_COUNT = { short: { low: 2, high: 5 }, full: { low: 5, high: 10 } } as const;
@@ -132,9 +132,13 @@ export class Conversation {
   /** Every message has been answered, and nothing of any turn is left to do. */
   async #isIdle(): Promise<void> {
     const { store } = this.stage;
-    const deadlineMs = performance.now() + WEDGED_AFTER_MS;
+    let deadlineMs = 0;
+    let told = -1;
     for (;;) {
       await this.transcript.look();
+      // A queue of several turns on a busy machine takes its time; what stands still for so long is wedged.
+      if (this.transcript.events.length !== told) deadlineMs = performance.now() + WEDGED_AFTER_MS;
+      told = this.transcript.events.length;
       const open = this.#openMessages();
       if (open.length === 0 && (await store.findChat(this.chatId))?.activeTurn === undefined) {
         const calls = await store.listCalls({ chatId: this.chatId });
