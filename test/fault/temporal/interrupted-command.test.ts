@@ -130,26 +130,3 @@ test('what the model had written when it was interrupted stays, and the next tur
   expect(text.startsWith(kept?.text ?? '-')).toBe(true);
   expect((await (await whole.startTurn([DONE])).result()).state).toBe('completed');
 });
-
-test('R26 part: messages that were queued while a turn ran are kept by its interrupt, and answered once, in order', async () => {
-  const whole = await Whole.open();
-  const { store, chatId } = whole;
-  const first = await whole.startTurn([commands({ long: logged(whole.folder, 'long', 'sleep 300') }), DONE]);
-  await first.running('long');
-  for (const clientMessageId of ['m2', 'm3']) {
-    await store.enqueueUserMessage({ chatId, clientMessageId, text: clientMessageId });
-  }
-  await (await TurnOperations.open({ chatId, turn: first.turn })).interrupt();
-  expect((await first.result()).state).toBe('interrupted');
-  expect((await (await whole.startTurn([DONE])).result()).state).toBe('completed');
-  const said = (await store.loadConversation(chatId)).map(({ role, text }) => `${role}: ${text}`);
-  expect(said).toEqual([
-    'user: message 1',
-    'assistant: I run something.',
-    'user: m2',
-    'user: m3',
-    'user: message 2',
-    'assistant: Done.',
-  ]);
-  expect(countRuns(whole.folder, 'long')).toBe(1);
-});
