@@ -10,7 +10,7 @@ import type { PendingActivity } from '../watch/pending-activities.ts';
 
 const ANSWER_MS_MAX = 5000;
 /** Without a turn worker a query is never answered (temporal-live.md 10a). */
-const QUERY_MS_MAX = 1500;
+const QUERY_MS_MAX = 3000;
 const SIDE_BY_SIDE = 8;
 const RUNNING_TURNS_MAX = 200;
 
