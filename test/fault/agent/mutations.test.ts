@@ -86,7 +86,8 @@ const SAFEGUARDS: readonly Safeguard[] = [
   },
 ];
 
-test(
+// What it shows, the short form of the matrix shows in each run.
+test.skipIf(process.env['LATCHKEY_LONG'] === undefined)(
   'I14 part: with every safeguard in, those rounds of the crash matrix are green',
   () => {
     const rounds = new Set(SAFEGUARDS.flatMap((safeguard) => safeguard.rounds));

@@ -15,7 +15,7 @@ test('a sweep closes a turn that was terminated: what runs is left alone and nam
   await turn.handle.terminate('by a person');
 
   const operations = await TurnOperations.open({ chatId: whole.chatId, turn: turn.turn });
-  expect(await operations.sweep(whole.turnQueue, 5000)).toEqual({ turnsClosed: 1, settlesStarted: 0 });
+  expect(await operations.sweep(whole.turnQueue, 5000)).toMatchObject({ turnsClosed: 1, settlesStarted: 0 });
   expect(await turn.call('done')).toMatchObject({ status: 'exited' });
   const runs = await turn.call('runs');
   expect(runs).toMatchObject({ status: 'detached', evidence: { code: 'attempt_ended' } });
@@ -26,7 +26,7 @@ test('a sweep closes a turn that was terminated: what runs is left alone and nam
   });
   expect((await (await whole.startTurn([DONE])).result()).state).toBe('completed');
   // Nothing is left to be found.
-  expect(await operations.sweep(whole.turnQueue, 5000)).toEqual({ turnsClosed: 0, settlesStarted: 0 });
+  expect(await operations.sweep(whole.turnQueue, 5000)).toMatchObject({ turnsClosed: 0, settlesStarted: 0 });
   expect(countRuns(whole.folder, 'runs')).toBe(1);
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { waitUntil } from '../../fixtures/wait-until.ts';
 import { LatchkeyFolder, PATIENCE_MS } from './latchkey-folder.ts';
@@ -5,9 +6,11 @@ import { LatchkeyFolder, PATIENCE_MS } from './latchkey-folder.ts';
 describe('latchkey calls', { timeout: 3 * PATIENCE_MS }, () => {
   test('says why a call is stuck when its worker is gone, and shows, reads and cancels it', async () => {
     const folder = new LatchkeyFolder();
-    const run = folder.latchkey(['run', '--model', folder.gatedScript(), 'Wait']);
+    // Other tests use the same server, so only of this chat.
+    const chat = `calls-${randomUUID().slice(0, 8)}`;
+    const run = folder.latchkey(['run', '--chat', chat, '--model', folder.gatedScript(), 'Wait']);
     await waitUntil('the command runs', () => folder.countRuns() === 1, { deadlineMs: PATIENCE_MS });
-    const calm = folder.latchkey(['calls', '--stuck']);
+    const calm = folder.latchkey(['calls', '--stuck', '--chat', chat]);
     expect(await calm.ended()).toBe(0);
     expect(calm.stdout).toBe('nothing is stuck\n');
 
@@ -21,7 +24,7 @@ describe('latchkey calls', { timeout: 3 * PATIENCE_MS }, () => {
       LATCHKEY_AGENT_ADDRESS: record?.places?.agentAddress ?? '',
     };
     const isStuck = async (): Promise<boolean> => {
-      const look = folder.latchkey(['calls', '--stuck', '--json'], places);
+      const look = folder.latchkey(['calls', '--stuck', '--chat', chat, '--json'], places);
       const exitCode = await look.ended();
       const text = look.stdout;
       return exitCode === 1 && /"code":"(heartbeat_overdue|not_taken|no_worker)"/.test(text);
