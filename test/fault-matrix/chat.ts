@@ -133,7 +133,7 @@ export class Chat {
     const { act } = started.plan;
     if (act === undefined) return;
     if (act.whenRuns === undefined) await delay(this.random.between(0, HURRY_MS_MAX));
-    else await this.#until(started, () => this.stage.readRunLog().includes(`begin ${act.whenRuns}`));
+    else await this.#untilRun(started, act.whenRuns);
     if (act.what === 'terminate') {
       await insist('it is terminated', () => unlessClosed(started, () => started.handle.terminate('by a person')));
     } else await this.interrupt(started);
@@ -152,12 +152,19 @@ export class Chat {
     await insist('it is interrupted', () => unlessClosed(started, ask));
   }
 
-  async #until(started: StartedTurn, look: () => boolean): Promise<void> {
+  /** One that can't be dispatched, such as over a line that is cut, has its result and never runs. */
+  async #untilRun(started: StartedTurn, label: string): Promise<void> {
+    const { store } = this.stage;
+    const { chatId } = this;
+    const { turn, plan } = started;
     await waitUntil(
-      `turn ${started.turn} of ${this.chatId} (${started.plan.kind}) has come to where it is to be stopped`,
+      `turn ${turn} of ${chatId} (${plan.kind}) has come to where it is to be stopped`,
       async () => {
-        const row = await this.stage.store.findTurn({ chatId: this.chatId, turn: started.turn });
-        return look() || (row !== undefined && row.state !== 'active');
+        if (this.stage.readRunLog().includes(`begin ${label}`)) return true;
+        const calls = await store.listCalls({ chatId, turn });
+        if (calls.some(({ toolCallId, result }) => toolCallId === label && result !== undefined)) return true;
+        const row = await store.findTurn({ chatId, turn });
+        return row !== undefined && row.state !== 'active';
       },
       { deadlineMs: WEDGED_AFTER_MS },
     );
