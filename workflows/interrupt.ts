@@ -4,7 +4,7 @@
  * Handlers and a workflow cancel only file the request here; the code that waits looks at evidence first, since a
  * handler runs before a completion that is earlier in history (shared/notes/temporal-live.md A6).
  */
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, sleep } from '@temporalio/workflow';
 import { OPERATOR_TEXT_CHARACTERS_MAX } from '../contract/limits.ts';
 import { requestFailure } from './errors.ts';
 
@@ -22,6 +22,20 @@ export class Interrupt {
   follow(scope: CancellationScope): void {
     scope.cancelRequested.catch(() => this.file());
   }
+}
+
+/** As short as a timer can be: its command completes the workflow task that took the update. */
+const RECORDED_AFTER_MS = 1;
+
+/**
+ * An update is in history only when the workflow task that took it has completed. A worker that dies before that takes
+ * the request with it, but not what local activities have written for it: the store said "interrupted" of a turn whose
+ * workflow knew of no interrupt (met by the fault matrix). So nothing is done for a request before the next task. A
+ * cancel of the workflow is an event of its own.
+ */
+export async function untilRecorded(): Promise<void> {
+  if (!patched('interrupt-is-recorded-first')) return;
+  await CancellationScope.nonCancellable(() => sleep(RECORDED_AFTER_MS));
 }
 
 /** For the update's validator: throws for anything that is no `InterruptRequest`. */

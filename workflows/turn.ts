@@ -32,7 +32,7 @@ import { carriedState, shouldContinue } from './continue-turn.ts';
 import { defectFailure, TurnStopped, turnErrorOf } from './errors.ts';
 import type { TurnError } from './errors.ts';
 import { freshTarget } from './fresh-target.ts';
-import { requireInterruptRequest } from './interrupt.ts';
+import { requireInterruptRequest, untilRecorded } from './interrupt.ts';
 import { evidenceWon, requireResolveCallRequest } from './operator-requests.ts';
 import { requireResolvable } from './resolvable-call.ts';
 import { runStep } from './run-step.ts';
@@ -61,7 +61,11 @@ export async function turn(input: TurnInput, carried?: TurnState): Promise<TurnR
 function setHandlers(context: TurnContext): void {
   const { interrupt, operator, state } = context;
   setHandler(callsQuery, () => callViews(state), { description: 'The calls of this turn' });
-  setHandler(interruptUpdate, () => ({ isNew: interrupt.file() }), {
+  const interruptTurn = async (): Promise<InterruptAnswer> => {
+    await untilRecorded();
+    return { isNew: interrupt.file() };
+  };
+  setHandler(interruptUpdate, interruptTurn, {
     validator: requireInterruptRequest,
     description: 'Interrupts the turn: kills what runs in the foreground, starts nothing more. Argument: {"who": "…"}',
   });
