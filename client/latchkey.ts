@@ -1,20 +1,5 @@
 /** The `latchkey` command line: one command a file in commands/. */
 import { Command, CommanderError } from 'commander';
-import { addAgentCommand } from './commands/agent.ts';
-import { addCallCommand } from './commands/call.ts';
-import { addCallsCommand } from './commands/calls.ts';
-import { addChatCommand } from './commands/chat.ts';
-import { addChatsCommand } from './commands/chats.ts';
-import { addDeployCommand } from './commands/deploy.ts';
-import { addDevCommand } from './commands/dev.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addEventsCommand } from './commands/events.ts';
-import { addExecCommand } from './commands/exec.ts';
-import { addExportCommand } from './commands/export.ts';
-import { addImportCommand } from './commands/import.ts';
-import { addGatewayCommand } from './commands/gateway.ts';
-import { addRunCommand } from './commands/run.ts';
-import { addStoreCommand } from './commands/store.ts';
 import { describeFailure } from './describe-failure.ts';
 import { readVersion } from './version.ts';
 
@@ -26,6 +11,27 @@ Examples:
   latchkey agent                                    run the agent of the current folder
   latchkey exec --key 1-a -- 'sleep 20; echo done'  run a command under a key; say it again to attach to it
 `;
+
+type AddCommand = (program: Command, setExitCode: (code: number) => void) => void;
+
+/** In the order of the help. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  run: async () => (await import('./commands/run.ts')).addRunCommand,
+  dev: async () => (await import('./commands/dev.ts')).addDevCommand,
+  calls: async () => (await import('./commands/calls.ts')).addCallsCommand,
+  call: async () => (await import('./commands/call.ts')).addCallCommand,
+  chat: async () => (await import('./commands/chat.ts')).addChatCommand,
+  chats: async () => (await import('./commands/chats.ts')).addChatsCommand,
+  export: async () => (await import('./commands/export.ts')).addExportCommand,
+  import: async () => (await import('./commands/import.ts')).addImportCommand,
+  store: async () => (await import('./commands/store.ts')).addStoreCommand,
+  deploy: async () => (await import('./commands/deploy.ts')).addDeployCommand,
+  events: async () => (await import('./commands/events.ts')).addEventsCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+  agent: async () => (await import('./commands/agent.ts')).addAgentCommand,
+  exec: async () => (await import('./commands/exec.ts')).addExecCommand,
+  gateway: async () => (await import('./commands/gateway.ts')).addGatewayCommand,
+};
 
 /** Exit code for our own failures, as in docker and env: apart from what a command may answer itself. */
 export const OWN_FAILURE = 125;
@@ -54,21 +60,7 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
     .exitOverride()
     .showHelpAfterError('(latchkey --help lists the commands)')
     .enablePositionalOptions();
-  addRunCommand(program, setExitCode);
-  addDevCommand(program, setExitCode);
-  addCallsCommand(program, setExitCode);
-  addCallCommand(program, setExitCode);
-  addChatCommand(program, setExitCode);
-  addChatsCommand(program);
-  addExportCommand(program);
-  addImportCommand(program);
-  addStoreCommand(program, setExitCode);
-  addDeployCommand(program, setExitCode);
-  addEventsCommand(program, setExitCode);
-  addDoctorCommand(program, setExitCode);
-  addAgentCommand(program, setExitCode);
-  addExecCommand(program, setExitCode);
-  addGatewayCommand(program);
+  for (const add of await commandsFor(words)) add(program, setExitCode);
   try {
     await program.parseAsync([...words], { from: 'user' });
     return exitCode;
@@ -77,6 +69,15 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
     process.stderr.write(`latchkey: ${describeFailure(error)}\n`);
     return OWN_FAILURE;
   }
+}
+
+/**
+ * The one that is named, or all of them for the help and for a word that names none. What a command needs is loaded
+ * with it alone: the agent, which pays for its size at every fork, runs in the process of its command.
+ */
+async function commandsFor([name = '']: readonly string[]): Promise<readonly AddCommand[]> {
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  return Promise.all((load === undefined ? Object.values(COMMANDS) : [load]).map((one) => one()));
 }
 
 if (import.meta.main) process.exitCode = await latchkeyMain(process.argv.slice(2));
