@@ -6,7 +6,7 @@ import type { ChatId } from '../../contract/ids.ts';
 import { followChat } from '../follow-chat.ts';
 import { requireNamedStore } from '../named-store.ts';
 import { openStore } from '../open-store.ts';
-import type { ChatFrame, Store } from '../open-store.ts';
+import type { ChatFrame } from '../open-store.ts';
 import { Leaving } from '../run/leaving.ts';
 import { timeOfDay } from '../watch/format-time.ts';
 import { plainLine } from '../watch/screen.ts';
@@ -50,7 +50,7 @@ async function events(chatId: ChatId, flags: EventsFlags): Promise<number> {
   using leaving = new Leaving();
   const store = await openStore(requireNamedStore(flags.workspace, process.env).url);
   try {
-    const through = flags.once && after !== undefined ? await findCursor(store, chatId) : undefined;
+    const through = flags.once && after !== undefined ? await store.findCursor(chatId) : undefined;
     if (through !== undefined && after === through) return 0;
     const { signal } = leaving;
     const input = {
@@ -68,14 +68,6 @@ async function events(chatId: ChatId, flags: EventsFlags): Promise<number> {
   } finally {
     await store.close();
   }
-}
-
-/** Of a snapshot taken now. */
-async function findCursor(store: Store, chatId: ChatId): Promise<number> {
-  const { signal } = new AbortController();
-  for await (const frame of store.followChat({ chatId, messagesMax: 0, signal }))
-    if (frame.type === 'live') return frame.seq;
-  throw new Error('a snapshot ends with its cursor');
 }
 
 export function readCount(flag: string, given: string | undefined): number | undefined {
