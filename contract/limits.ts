@@ -62,6 +62,11 @@ export const PROCESS_LIST_ENTRIES_MAX = 50;
 
 /** Staleness window of an execute attempt: how soon a dead worker is noticed. */
 export const HEARTBEAT_TIMEOUT_MS_DEFAULT = 10 * SECOND;
+/**
+ * A worker that lives asks anew at least once a minute (the server ends a poll after that). A dead one stays in the
+ * server's list for minutes, so only this silence tells them apart.
+ */
+export const POLLER_SILENCE_MS_DEFAULT = 70 * SECOND;
 /** How long an unreachable agent is waited for before a call becomes `unknown`. */
 export const TRUST_WINDOW_MS_DEFAULT = 30 * MINUTE;
 /** `scheduleToClose` of execute is this much past the budget: a far backstop, never the deciding clock. */

@@ -3,7 +3,7 @@ import { parseWebhookSecrets } from '../activities/notices/webhook-secrets.ts';
 import { parseAgentAddress } from '../agent-client/agent-address.ts';
 import { BUILD_ID, BUILD_ID_WORDS, DEPLOYMENT_NAME, DEPLOYMENT_NAME_WORDS } from '../contract/deployment.ts';
 import { CodedError } from '../contract/failures.ts';
-import { SWEEP_SECONDS_DEFAULT } from '../contract/limits.ts';
+import { POLLER_SILENCE_MS_DEFAULT, SWEEP_SECONDS_DEFAULT } from '../contract/limits.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
 import { readSettings } from './settings.ts';
 import type { Setting, SettingSources } from './settings.ts';
@@ -12,12 +12,6 @@ import type { Setting, SettingSources } from './settings.ts';
 const HEARTBEAT_THROTTLE_MS_DEFAULT = 1000;
 /** Running commands of one agent that a worker attends at once; more wait unseen in the queue (I04). */
 const EXECUTE_SLOTS_DEFAULT = 200;
-
-/**
- * A worker that lives asks anew at least once a minute (the server ends a poll after that). A dead one stays in the
- * server's list for minutes, so only this silence tells them apart.
- */
-const POLLER_SILENCE_MS_DEFAULT = 70_000;
 
 /** Of the window: what a step may still add to it is not known before. */
 const COMPACT_AT_SHARE_DEFAULT = 0.8;

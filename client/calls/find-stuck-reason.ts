@@ -1,11 +1,10 @@
 /** Why a call doesn't get on, for a person who has to do something about it. Pure: everything comes in. */
 import { isResolved } from '../../contract/calls.ts';
 import type { CallStatus } from '../../contract/calls.ts';
-import { HEARTBEAT_TIMEOUT_MS_DEFAULT } from '../../contract/limits.ts';
+import { HEARTBEAT_TIMEOUT_MS_DEFAULT, POLLER_SILENCE_MS_DEFAULT } from '../../contract/limits.ts';
 import type { RetireAgent } from '../../contract/settle.ts';
 import { formatDuration, timeOfDay } from '../watch/format-time.ts';
 import type { PendingActivity } from '../watch/pending-activities.ts';
-import { POLLER_SILENCE_MS_DEFAULT } from './poller-silence.ts';
 
 export type StuckCode =
   | 'turn_closed'

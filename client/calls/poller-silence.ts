@@ -1,8 +1,7 @@
 /** After how long without a poll a worker counts as gone: the same setting as the execute worker's own. */
 import { CodedError } from '../../contract/failures.ts';
+import { POLLER_SILENCE_MS_DEFAULT } from '../../contract/limits.ts';
 
-/** A worker that lives asks anew at least once a minute. */
-export const POLLER_SILENCE_MS_DEFAULT = 70_000;
 const VARIABLE = 'LATCHKEY_POLLER_SILENCE_MS';
 
 export function readPollerSilenceMs(env: NodeJS.ProcessEnv): number {

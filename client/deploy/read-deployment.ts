@@ -2,9 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { CodedError } from '../../contract/failures.ts';
+import { POLLER_SILENCE_MS_DEFAULT } from '../../contract/limits.ts';
 
-/** A worker that lives asks anew at least once a minute; the server lists one for minutes after its last question. */
-const POLL_SILENCE_MS = 70_000;
 /** The protocol's number for the workflow half of a queue; its enum is in a package that only the SDK depends on. */
 const WORKFLOW_QUEUE = 1;
 /** The protocol's numbers of WorkerDeploymentVersionStatus, likewise. */
@@ -127,7 +126,7 @@ async function countWorkers(client: Client, { deployment, buildId }: BuildName):
     for (const { identity, deploymentOptions, lastAccessTime } of pollers ?? []) {
       const isOfBuild = deploymentOptions?.deploymentName === deployment && deploymentOptions.buildId === buildId;
       const silentMs = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000;
-      if (isOfBuild && silentMs < POLL_SILENCE_MS) identities.add(identity ?? '');
+      if (isOfBuild && silentMs < POLLER_SILENCE_MS_DEFAULT) identities.add(identity ?? '');
     }
   }
   return identities.size;

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
 import { CodedError, FAILURES } from '../../contract/failures.ts';
 import type { AgentId } from '../../contract/ids.ts';
+import { POLLER_SILENCE_MS_DEFAULT } from '../../contract/limits.ts';
 import { showStoreUrl } from '../../contract/store-url.ts';
 import { findLastPoll } from '../calls/last-poll.ts';
 import { connectTemporal } from '../connect-temporal.ts';
@@ -15,7 +16,6 @@ import { formatDuration } from '../watch/format-time.ts';
 import type { Finding } from './finding.ts';
 
 const ASK_AGENT_MS_MAX = 3000;
-const POLL_SILENCE_MS = 70_000;
 const WILL_START = '"latchkey run" and "latchkey dev" start one';
 
 export async function checkPieces(folder: StageFolder, env: NodeJS.ProcessEnv): Promise<Finding[]> {
@@ -115,7 +115,7 @@ async function checkWorker(client: Client, agentId: AgentId, isOurs: boolean): P
   const about = 'execute worker';
   const agoMs = await findLastPoll(client, agentId, Date.now());
   if (agoMs === undefined) return { about, verdict: 'note', detail: 'the server does not say who polls' };
-  if (agoMs !== 'none' && agoMs <= POLL_SILENCE_MS) {
+  if (agoMs !== 'none' && agoMs <= POLLER_SILENCE_MS_DEFAULT) {
     return { about, verdict: 'ok', detail: `asked for work ${formatDuration(agoMs)} ago` };
   }
   const detail = `nobody polls the queue of agent ${agentId}`;
