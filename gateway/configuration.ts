@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { CodedError } from '../contract/failures.ts';
 import { parseAgentId } from '../contract/ids.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
-import { readSettings } from '../workers/settings.ts';
-import type { Setting, SettingSources } from '../workers/settings.ts';
+import { readSettings, setting } from '../workers/settings.ts';
+import type { SettingSources } from '../workers/settings.ts';
 import { readTokens } from './access/tokens.ts';
 
 export const LISTEN_DEFAULT = '127.0.0.1:7244';
@@ -54,8 +54,4 @@ export function readGatewayConfiguration(sources: SettingSources) {
     tokens,
     agentId: agentId === undefined ? undefined : parseAgentId(agentId),
   };
-}
-
-function setting<Value>(flag: string, variable: string, schema: z.ZodType<Value>): Setting<Value> {
-  return { flag, variable, schema };
 }

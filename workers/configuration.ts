@@ -5,8 +5,8 @@ import { BUILD_ID, BUILD_ID_WORDS, DEPLOYMENT_NAME, DEPLOYMENT_NAME_WORDS } from
 import { CodedError } from '../contract/failures.ts';
 import { POLLER_SILENCE_MS_DEFAULT, SWEEP_SECONDS_DEFAULT } from '../contract/limits.ts';
 import { TURN_TASK_QUEUE_DEFAULT } from '../contract/names.ts';
-import { readSettings } from './settings.ts';
-import type { Setting, SettingSources } from './settings.ts';
+import { readSettings, setting } from './settings.ts';
+import type { SettingSources } from './settings.ts';
 
 /** How soon a cancel and a fresh heartbeat get through; the SDK's default is a minute. */
 const HEARTBEAT_THROTTLE_MS_DEFAULT = 1000;
@@ -116,10 +116,6 @@ function versionOf(deploymentName: string | undefined, build: string | undefined
   const { variable, flag } = deploymentName === undefined ? turnSettings.deployment : turnSettings.buildId;
   const reason = 'a versioned worker has a deployment and a build id: give both, or neither';
   throw new CodedError('configuration', `${variable} (or --${flag}) is not set: ${reason}.`, variable);
-}
-
-function setting<Value>(flag: string, variable: string, schema: z.ZodType<Value>): Setting<Value> {
-  return { flag, variable, schema };
 }
 
 function isAgentAddress(address: string): boolean {

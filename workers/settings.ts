@@ -19,6 +19,10 @@ type ValuesOf<Given extends Settings> = {
   readonly [Name in keyof Given]: Given[Name] extends Setting<infer Value> ? Value : never;
 };
 
+export function setting<Value>(flag: string, variable: string, schema: z.ZodType<Value>): Setting<Value> {
+  return { flag, variable, schema };
+}
+
 /** Throws one `configuration` error that names the setting at fault. An empty variable counts as not set. */
 export function readSettings<Given extends Settings>(settings: Given, { env, args }: SettingSources): ValuesOf<Given> {
   const flags = parseFlags(settings, args);
