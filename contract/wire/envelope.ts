@@ -11,7 +11,7 @@ import { AGENT_WAIT_MS_MAX } from '../limits.ts';
 export const PROTOCOL_VERSION = 1;
 
 /** A schema from one of the `parseX` functions, whose refusal becomes the issue's message. */
-function parsedBy<Value>(parse: (text: unknown) => Value) {
+export function parsedBy<Value>(parse: (text: string) => Value) {
   return z.string().transform((text, context): Value => {
     try {
       return parse(text);

@@ -5,30 +5,19 @@ import { isFailureCode } from '../../contract/failures.ts';
 import { parseExecutionKey } from '../../contract/execution-key.ts';
 import { parseAgentId, parseChatId, parseMessageId } from '../../contract/ids.ts';
 import type { AgentId, ChatId, ExecutionKey, MessageId } from '../../contract/ids.ts';
+import { parsedBy } from '../../contract/wire/envelope.ts';
 import { LIST_ENTRIES_DEFAULT, LIST_ENTRIES_MAX } from '../limits.ts';
 
 const CLIENT_MESSAGE_ID_CHARACTERS_MAX = 200;
 const MODEL_CHARACTERS_MAX = 300;
 
-/** A string that one of the contract's parsers takes; its refusal says what is wrong. */
-function parsed<Value>(parse: (text: string) => Value): z.ZodType<Value> {
-  return z.string().transform((text, context): Value => {
-    try {
-      return parse(text);
-    } catch (error) {
-      context.issues.push({ code: 'custom', message: (error as Error).message, input: text });
-      return z.NEVER;
-    }
-  });
-}
-
-export const chatIdSchema: z.ZodType<ChatId> = parsed(parseChatId);
-export const agentIdSchema: z.ZodType<AgentId> = parsed(parseAgentId);
-export const keySchema: z.ZodType<ExecutionKey> = parsed(parseExecutionKey);
-export const messageIdSchema: z.ZodType<MessageId> = parsed((text) => parseMessageId(Number(text)));
+export const chatIdSchema: z.ZodType<ChatId> = parsedBy(parseChatId);
+export const agentIdSchema: z.ZodType<AgentId> = parsedBy(parseAgentId);
+export const keySchema: z.ZodType<ExecutionKey> = parsedBy(parseExecutionKey);
+export const messageIdSchema: z.ZodType<MessageId> = parsedBy((text) => parseMessageId(Number(text)));
 export const clientMessageIdSchema = z.string().min(1).max(CLIENT_MESSAGE_ID_CHARACTERS_MAX);
 export const modelSchema = z.string().min(1).max(MODEL_CHARACTERS_MAX);
-export const wholeNumberSchema = parsed((text) => {
+export const wholeNumberSchema = parsedBy((text) => {
   if (!/^\d{1,15}$/.test(text)) throw new Error('must be a whole number, 0 or more');
   return Number(text);
 });
