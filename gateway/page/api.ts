@@ -16,6 +16,11 @@ export class ApiError extends Error {
     this.code = failure.code ?? 'unknown';
     this.nextStep = failure.nextStep ?? '';
   }
+
+  /** Asking again would be answered the same; else nobody has said whether it was done. */
+  get isRefusal(): boolean {
+    return this.status < 500 && this.status !== 429;
+  }
 }
 
 export class Api {

@@ -34,7 +34,7 @@ export async function followEvents(options: FollowOptions): Promise<void> {
       await followOnce(options, progress);
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
+      if (error instanceof ApiError && error.isRefusal) {
         onConnection({ state: 'refused', error });
         return;
       }

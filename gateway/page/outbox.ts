@@ -72,7 +72,7 @@ export class Outbox {
       return true;
     } catch (error) {
       // Nobody's word about whether it was taken: it stays as it is.
-      if (!(error instanceof ApiError) || error.status >= 500 || error.status === 429) return false;
+      if (!(error instanceof ApiError && error.isRefusal)) return false;
       const refusal = sayFailure(error);
       this.#keep(this.#items.map((each) => (each === item ? { ...each, refusal } : each)));
       return true;
