@@ -4,14 +4,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { toErrorReply } from './errors.ts';
 import { CodedError, FAILURES } from '../contract/failures.ts';
 import type { FailureCode } from '../contract/failures.ts';
 import type { Route } from './routes/route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { errorAnswerSchema } from './routes/schemas.ts';
+import { renderDocument, toSchema } from '../tools/openapi.ts';
 
 export const GATEWAY_OPENAPI_PATH = join(import.meta.dirname, '../docs/gateway-openapi.json');
 const VERSION = '1';
@@ -43,9 +43,8 @@ export function buildGatewayOpenApi(): object {
   };
 }
 
-export async function renderGatewayOpenApi(): Promise<string> {
-  const config = await resolveConfig(GATEWAY_OPENAPI_PATH);
-  return format(JSON.stringify(buildGatewayOpenApi()), { ...config, parser: 'json' });
+export function renderGatewayOpenApi(): Promise<string> {
+  return renderDocument(GATEWAY_OPENAPI_PATH, buildGatewayOpenApi());
 }
 
 function operationOf(route: Route): object {
@@ -87,12 +86,6 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): o
     required: place === 'path' || required.includes(name),
     schema: property,
   }));
-}
-
-function toSchema(schema: z.ZodType): object {
-  // As it is on the wire: parsed ids are strings there.
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return rest;
 }
 
 if (import.meta.main) {

@@ -88,16 +88,21 @@ export function buildOpenApi(): object {
   };
 }
 
-export async function renderOpenApi(): Promise<string> {
-  const config = await resolveConfig(OPENAPI_PATH);
-  return format(JSON.stringify(buildOpenApi()), { ...config, parser: 'json' });
+export function renderOpenApi(): Promise<string> {
+  return renderDocument(OPENAPI_PATH, buildOpenApi());
+}
+
+/** As the formatter would leave the file at `path`. */
+export async function renderDocument(path: string, document: object): Promise<string> {
+  const config = await resolveConfig(path);
+  return format(JSON.stringify(document), { ...config, parser: 'json' });
 }
 
 function json(schema: z.ZodType) {
   return { 'application/json': { schema: toSchema(schema) } };
 }
 
-function toSchema(schema: z.ZodType): object {
+export function toSchema(schema: z.ZodType): object {
   // As it is on the wire: brands and parsed ids are strings there.
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return rest;
