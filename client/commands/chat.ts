@@ -4,9 +4,9 @@ import { checkSession, openSession } from '../chat/open-session.ts';
 import { runPiped } from '../chat/piped-chat.ts';
 import { TerminalChat } from '../chat/terminal-chat.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
+import { readCount } from '../read-count.ts';
 import { Leaving } from '../run/leaving.ts';
 import { reachShown } from '../run/reach-shown.ts';
-import { readCount } from './events.ts';
 
 interface ChatFlags {
   readonly model?: string;

@@ -1,12 +1,12 @@
 /** `latchkey events`: what happens in a chat, as a front end is told of it. */
 import type { Command } from 'commander';
-import { CodedError } from '../../contract/failures.ts';
 import { parseChatId } from '../../contract/ids.ts';
 import type { ChatId } from '../../contract/ids.ts';
 import { followChat } from '../follow-chat.ts';
 import { requireNamedStore } from '../named-store.ts';
 import { openStore } from '../open-store.ts';
 import type { ChatFrame } from '../open-store.ts';
+import { readCount } from '../read-count.ts';
 import { Leaving } from '../run/leaving.ts';
 import { timeOfDay } from '../watch/format-time.ts';
 import { plainLine } from '../watch/screen.ts';
@@ -68,12 +68,6 @@ async function events(chatId: ChatId, flags: EventsFlags): Promise<number> {
   } finally {
     await store.close();
   }
-}
-
-export function readCount(flag: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw new CodedError('configuration', `${flag} is "${given}": must be a whole number.`, flag);
 }
 
 function toJson(chatId: ChatId, { type, ...rest }: ChatFrame): string {
