@@ -1,10 +1,15 @@
-/** Tells the frames of a chat to an audience that knows turns, with what Temporal says of the turn that runs. */
+/** Follows a chat: tells its frames to an audience that knows turns, with what Temporal says of the turn that runs. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import type { ChatId } from '../../contract/ids.ts';
+import type { StageFolder } from '../dev/stage-folder.ts';
 import type { ChatFrame, StreamEvent } from '../open-store.ts';
+import { rememberTurn } from '../run/latest-turn.ts';
 import { lookAtWorkflow, PENDING_MS } from '../watch/watch-turn.ts';
 import type { TurnAudience, TurnEnding } from '../watch/watch-turn.ts';
+import type { ChatMirror } from './chat-mirror.ts';
+import type { ChatSession } from './open-session.ts';
+
+/** From a cursor on, or with so much of what was said before. */
+export type TellFrom = { readonly after: number } | { readonly messagesMax: number };
 
 export interface ChatAudience extends TurnAudience {
   /** Of a turn that ended while it was followed. */
@@ -12,10 +17,14 @@ export interface ChatAudience extends TurnAudience {
 }
 
 export interface TellerOptions {
-  readonly chatId: ChatId;
-  readonly client: Client;
+  readonly session: ChatSession;
+  /** Keeps which turn began last. */
+  readonly folder: StageFolder;
+  readonly mirror: ChatMirror;
   readonly audience: ChatAudience;
-  /** Ends the looks at the turn that runs. */
+  /** Told each time that the store broke off. */
+  readonly onBreak: (error: unknown) => void;
+  /** Ends the following, and the looks at the turn that runs. */
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +36,20 @@ export class ChatTeller {
     this.#options = options;
   }
 
-  async take(frame: ChatFrame): Promise<void> {
+  /** Gives each frame when it has been told. */
+  async *tell(from: TellFrom): AsyncGenerator<ChatFrame, void, void> {
+    const { session, folder, mirror, onBreak, signal } = this.#options;
+    const { chatId, chats } = session;
+    for await (const frame of chats.follow({ chatId, signal, onBreak, ...from })) {
+      mirror.take(frame);
+      if (frame.type === 'turn' && frame.state === 'active') rememberTurn(folder, { chatId, turn: frame.turn });
+      await this.#take(frame);
+      yield frame;
+    }
+    this.#follow(undefined);
+  }
+
+  async #take(frame: ChatFrame): Promise<void> {
     const { audience } = this.#options;
     if (frame.type === 'live') return;
     if (frame.type === 'reset') return audience.notice('events are missing here; the chat as it is now:');
@@ -37,10 +59,6 @@ export class ChatTeller {
     if (frame.type !== 'turn' || frame.state === 'active') return;
     const { turn, state, error } = frame;
     await audience.turnEnded(turn, { state, ...(error !== undefined && { error }) });
-  }
-
-  end(): void {
-    this.#follow(undefined);
   }
 
   #follow(turn: number | undefined): void {
@@ -54,7 +72,8 @@ export class ChatTeller {
   }
 
   async #look(turn: number, signal: AbortSignal): Promise<void> {
-    const { client, chatId, audience } = this.#options;
+    const { session, audience } = this.#options;
+    const { chatId, stage } = session;
     // What is answered after the turn's end must not be told.
     const pending: TurnAudience['pending'] = (activities) => {
       if (!signal.aborted) audience.pending(activities);
@@ -62,7 +81,7 @@ export class ChatTeller {
     const notice = (text: string): void => {
       if (!signal.aborted) audience.notice(text);
     };
-    const look = lookAtWorkflow(client, { chatId, turn, audience: { event: () => undefined, pending, notice } });
+    const look = lookAtWorkflow(stage.client, { chatId, turn, audience: { event: () => undefined, pending, notice } });
     while (!signal.aborted) {
       if (await look()) return;
       await delay(PENDING_MS, undefined, { signal }).catch(() => undefined);

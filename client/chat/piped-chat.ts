@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { ChatFrame } from '../open-store.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
-import { rememberTurn } from '../run/latest-turn.ts';
 import type { Leaving } from '../run/leaving.ts';
 import { exitCodeOf } from '../run/show-turn.ts';
 import { Screen } from '../watch/screen.ts';
@@ -12,7 +11,7 @@ import type { TurnEnding } from '../watch/watch-turn.ts';
 import { ChatMirror } from './chat-mirror.ts';
 import { ChatPrinter } from './chat-printer.ts';
 import { ChatTeller } from './chat-teller.ts';
-import type { ChatAudience } from './chat-teller.ts';
+import type { ChatAudience, TellFrom } from './chat-teller.ts';
 import { leaveSession } from './open-session.ts';
 import type { ChatSession } from './open-session.ts';
 
@@ -93,7 +92,7 @@ class Told {
   }
 
   /** Resolves when what was there before has been told. */
-  begin(from: { readonly after: number } | { readonly messagesMax: number }): Promise<void> {
+  begin(from: TellFrom): Promise<void> {
     if (this.#following !== undefined) return Promise.resolve();
     const live = Promise.withResolvers<void>();
     if ('after' in from) live.resolve();
@@ -109,21 +108,14 @@ class Told {
     await this.#following;
   }
 
-  async #follow(
-    from: { readonly after: number } | { readonly messagesMax: number },
-    onLive: () => void,
-  ): Promise<void> {
+  async #follow(from: TellFrom, onLive: () => void): Promise<void> {
     const { session, leaving, folder } = this.#options;
-    const { chatId, chats, stage } = session;
     const signal = AbortSignal.any([leaving.signal, this.#ending.signal]);
     const { audience, dispose } = openAudience(this.#options);
-    const teller = new ChatTeller({ chatId, client: stage.client, audience, signal });
     const onBreak = (): void => audience.notice('the store does not answer');
-    for await (const frame of chats.follow({ chatId, signal, onBreak, ...from })) {
-      this.#mirror.take(frame);
-      await teller.take(frame);
+    const teller = new ChatTeller({ session, folder, mirror: this.#mirror, audience, onBreak, signal });
+    for await (const frame of teller.tell(from)) {
       if (frame.type === 'live') onLive();
-      if (frame.type === 'turn' && frame.state === 'active') rememberTurn(folder, { chatId, turn: frame.turn });
       this.#note(frame);
     }
     dispose();

@@ -4,12 +4,12 @@
  */
 import { describeFailure } from '../describe-failure.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
-import { rememberTurn } from '../run/latest-turn.ts';
 import { completeCommand, interrupt, parseCommand, toMessage } from './chat-commands.ts';
 import { ChatMirror } from './chat-mirror.ts';
 import { ChatPrinter } from './chat-printer.ts';
 import { ChatScreen } from './chat-screen.ts';
 import { ChatTeller } from './chat-teller.ts';
+import type { TellFrom } from './chat-teller.ts';
 import type { CommandContext } from './command-context.ts';
 import { LineInput } from './line-input.ts';
 import { leaveSession } from './open-session.ts';
@@ -172,7 +172,7 @@ export class TerminalChat implements CommandContext {
     else this.#screen.hint(undefined);
   }
 
-  #follow(from: { readonly after: number } | { readonly messagesMax: number }): void {
+  #follow(from: TellFrom): void {
     if (this.#isFollowing) return;
     this.#isFollowing = true;
     void this.#tell(from).catch((error: unknown) => {
@@ -181,22 +181,18 @@ export class TerminalChat implements CommandContext {
     });
   }
 
-  async #tell(from: { readonly after: number } | { readonly messagesMax: number }): Promise<void> {
-    const { chatId, chats, stage } = this.session;
+  async #tell(from: TellFrom): Promise<void> {
+    const { session, mirror } = this;
+    const { folder } = this.#options;
     const { signal } = this.#following;
+    const { chatId, stage } = session;
     using printer = new ChatPrinter({ chatId, store: stage.store, screen: this.#screen, showsUser: true });
-    const teller = new ChatTeller({ chatId, client: stage.client, audience: printer, signal });
     const onBreak = (error: unknown): void => printer.notice(`the store does not answer: ${describeFailure(error)}`);
-    for await (const frame of chats.follow({ chatId, signal, onBreak, ...from })) {
-      this.mirror.take(frame);
+    const teller = new ChatTeller({ session, folder, mirror, audience: printer, onBreak, signal });
+    for await (const frame of teller.tell(from)) {
       if (frame.type === 'live' && frame.hasEarlier) this.say('(earlier messages: latchkey chat --last N)');
-      if (frame.type === 'turn' && frame.state === 'active') {
-        rememberTurn(this.#options.folder, { chatId, turn: frame.turn });
-      }
-      await teller.take(frame);
       this.#showHint();
     }
-    teller.end();
   }
 }
 
