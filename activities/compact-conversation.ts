@@ -58,7 +58,7 @@ async function compactConversation(
   await store.announceCompaction(begun.attempt, choice.replaced.length);
   const transcriptBytesMax = isRefused ? refusedBytesMax(conversation, contextWindow) : Number.MAX_SAFE_INTEGER;
   const silence = modelSilenceMsMax === undefined ? {} : { silenceMsMax: modelSilenceMsMax };
-  const model = models(input.model);
+  const model = await models(input.model);
   const text = await withRetryNoted(
     () => Promise.resolve(),
     () => summarize({ ...choice, model, transcriptBytesMax, abortSignal, ...silence }),

@@ -6,7 +6,6 @@ import type { Store } from '../store/store.ts';
 import { applicationFailure } from './failure.ts';
 import { findRetryDelay } from './model/retry-delay.ts';
 import { buildNotice } from './notices/build-notice.ts';
-import { sendWebhook } from './notices/send-webhook.ts';
 import { signWebhook } from './notices/sign-webhook.ts';
 import type { WebhookSettings } from './notices/webhook-secrets.ts';
 import { withActivityFailures } from './to-activity-failure.ts';
@@ -33,6 +32,8 @@ async function deliverNotice(
   const { id, body } = buildNotice(input, ended);
   const { url, secrets } = webhook;
   const headers = signWebhook({ id, timestampSeconds: Math.floor(Date.now() / 1000), body, secrets });
+  // Loaded with the first notice: it brings an HTTP client, which a worker without a webhook does without.
+  const { sendWebhook } = await import('./notices/send-webhook.ts');
   const sent = await sendWebhook({ url, headers, body, signal: Context.current().cancellationSignal });
   if (sent.kind === 'delivered') return { status: sent.status };
   if (sent.kind === 'refused') throw new Refusal('notice_refused', sent.reason);

@@ -108,7 +108,7 @@ async function askModel(
     const { cancellationSignal: abortSignal } = Context.current();
     const silence = modelSilenceMsMax === undefined ? {} : { silenceMsMax: modelSilenceMsMax };
     return await gather(
-      streamModel({ model: models(input.model), prompt, abortSignal, ...silence }),
+      streamModel({ model: await models(input.model), prompt, abortSignal, ...silence }),
       parts,
       input.model,
     );

@@ -1,11 +1,10 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { Refusal } from '../../contract/failures.ts';
-import { createAnthropicModel, createCompatibleModel, createOpenAiModel } from './providers.ts';
 import type { Environment } from './provider-settings.ts';
 import { createScriptedModel } from './scripted-model.ts';
 
-/** Gives the model of a name; throws a refusal (`configuration`) for one that can't be used, naming the setting. */
-export type ModelResolver = (name: string) => LanguageModelV4;
+/** Gives the model of a name; fails with a refusal (`configuration`) for one that can't be used, naming the setting. */
+export type ModelResolver = (name: string) => LanguageModelV4 | Promise<LanguageModelV4>;
 
 export interface ResolveModelOptions {
   /** Where keys and addresses of providers come from. */
@@ -15,14 +14,22 @@ export interface ResolveModelOptions {
 /** `scripted:` has a file behind it, whose name may have slashes; the others have a model's name. */
 const SCRIPTED = 'scripted:';
 
-const PROVIDERS: Readonly<Record<string, (modelId: string, env: Environment) => LanguageModelV4>> = {
-  anthropic: createAnthropicModel,
-  openai: createOpenAiModel,
-  'openai-compatible': createCompatibleModel,
+type CreateModel = (modelId: string, env: Environment) => Promise<LanguageModelV4>;
+
+/**
+ * Their packages are loaded when a model of one is asked for: with all that they bring they are a sixth of what a turn
+ * worker's start loads, and what needs no provider starts often, tests and the demo above all.
+ */
+const loadProviders = () => import('./providers.ts');
+
+const PROVIDERS: Readonly<Record<string, CreateModel>> = {
+  anthropic: async (...model) => (await loadProviders()).createAnthropicModel(...model),
+  openai: async (...model) => (await loadProviders()).createOpenAiModel(...model),
+  'openai-compatible': async (...model) => (await loadProviders()).createCompatibleModel(...model),
 };
 
 /** A model by its name, such as `anthropic/<model>` or `scripted:./script.json`. */
-export function resolveModel(name: string, { env }: ResolveModelOptions): LanguageModelV4 {
+export async function resolveModel(name: string, { env }: ResolveModelOptions): Promise<LanguageModelV4> {
   if (name.startsWith(SCRIPTED) && name.length > SCRIPTED.length)
     return createScriptedModel(name.slice(SCRIPTED.length));
   const border = name.indexOf('/');

@@ -39,7 +39,7 @@ test('an outside OpenAI-compatible server drives a turn with tool calls, as a us
   const server = await startMockLlm(rules);
   // It streams text only: its calls have to be asked for whole.
   const env = { LATCHKEY_MODEL_BASE_URL: server.baseUrl, LATCHKEY_MODEL_STREAMING: 'off' };
-  const turns = await openModelTurns(resolveModel('openai-compatible/some-model', { env }));
+  const turns = await openModelTurns(await resolveModel('openai-compatible/some-model', { env }));
   expect(await turns.run('do two things')).toMatchObject({ state: 'completed', steps: 2, calls: 2 });
   expect(turns.readRunLog().toSorted()).toEqual(['one', 'two']);
   const calls = await turns.calls();
@@ -70,8 +70,8 @@ test('an outside OpenAI-compatible server streams text, and its errors end the t
   ];
   const server = await startMockLlm(rules);
   const env = { LATCHKEY_MODEL_BASE_URL: server.baseUrl };
-  const turns = await openModelTurns(resolveModel('openai-compatible/some-model', { env }));
+  const turns = await openModelTurns(await resolveModel('openai-compatible/some-model', { env }));
   expect(await turns.run('hello')).toMatchObject({ state: 'completed', steps: 1, calls: 0 });
-  const locked = await openModelTurns(resolveModel('openai-compatible/locked', { env }));
+  const locked = await openModelTurns(await resolveModel('openai-compatible/locked', { env }));
   expect(await locked.run('hello')).toMatchObject({ state: 'failed', error: { code: 'model_unauthorized' } });
 });

@@ -28,7 +28,8 @@ function answered(...ids: string[]): LanguageModelV4Message {
 }
 
 async function answer(file: string, ...prompt: LanguageModelV4Message[]): Promise<LanguageModelV4StreamPart[]> {
-  const { stream } = await resolveModel(`scripted:${file}`, { env: {} }).doStream({ prompt });
+  const model = await resolveModel(`scripted:${file}`, { env: {} });
+  const { stream } = await model.doStream({ prompt });
   return collect(stream);
 }
 
@@ -105,8 +106,8 @@ test.each([
 
 test.each(['gpt', 'nobody:x', 'scripted:', '', ':x'])(
   'the model name "%s" is refused and says what is known',
-  (name) => {
-    expect(() => resolveModel(name, { env: {} })).toThrow(
+  async (name) => {
+    await expect(resolveModel(name, { env: {} })).rejects.toThrow(
       /is not known: give anthropic\/<model>, .* or scripted:<file>/,
     );
   },
@@ -115,7 +116,7 @@ test.each(['gpt', 'nobody:x', 'scripted:', '', ':x'])(
 test('a pause before each piece ends at once when the call is aborted', async () => {
   const script = await scriptWith('{"steps":[{"text":"slow"}],"delayMs":60000}');
   const abort = new AbortController();
-  const model = resolveModel(`scripted:${script}`, { env: {} });
+  const model = await resolveModel(`scripted:${script}`, { env: {} });
   const { stream } = await model.doStream({ prompt: [USER], abortSignal: abort.signal });
   const reading = collect(stream);
   abort.abort();

@@ -259,6 +259,6 @@ test('Anthropic is told up to where the next request will be the same, so that o
 test('the most output that is asked for can be set', async () => {
   const provider = await startFakeOpenAi([{ text: 'hi' }]);
   const env = { LATCHKEY_MODEL_BASE_URL: provider.baseUrl, LATCHKEY_MODEL_MAX_OUTPUT_TOKENS: '1234' };
-  await runAttempt(await openStoreWithTurn(), resolveModel('openai-compatible/m', { env }));
+  await runAttempt(await openStoreWithTurn(), await resolveModel('openai-compatible/m', { env }));
   expect(provider.bodies[0]).toMatchObject({ max_tokens: 1234 });
 });

@@ -9,14 +9,16 @@ describe('a model is found by its name', () => {
     ['openai/some-model', 'openai.chat', 'some-model'],
     ['openai-compatible/maker/some-model', 'openai-compatible.chat', 'maker/some-model'],
     ['scripted:folder/script.json', 'scripted', 'folder/script.json'],
-  ])('%s', (name, provider, modelId) => {
-    expect(resolveModel(name, { env: KEYS })).toMatchObject({ provider, modelId });
+  ])('%s', async (name, provider, modelId) => {
+    expect(await resolveModel(name, { env: KEYS })).toMatchObject({ provider, modelId });
   });
 
   test.each(['gpt', 'anthropic/', '/x', 'nobody/x', 'constructor/x'])(
     'and "%s" is refused with what is known',
-    (name) => {
-      expect(() => resolveModel(name, { env: KEYS })).toThrow(/give anthropic\/<model>, openai\/<model>, openai-comp/);
+    async (name) => {
+      await expect(resolveModel(name, { env: KEYS })).rejects.toThrow(
+        /give anthropic\/<model>, openai\/<model>, openai-comp/,
+      );
     },
   );
 });
@@ -39,14 +41,15 @@ describe('a wrong setting is one error that names its variable', () => {
       'LATCHKEY_MODEL_MAX_OUTPUT_TOKENS',
       /whole number/,
     ],
-  ])('%s with %o names %s', (name, env, field, message) => {
-    const find = () => resolveModel(name, { env });
-    expect(find).toThrow(expect.objectContaining({ code: 'configuration', field }));
-    expect(find).toThrow(message);
-    expect(find).toThrow(field);
+  ])('%s with %o names %s', async (name, env, field, message) => {
+    const found = resolveModel(name, { env });
+    await expect(found).rejects.toThrow(expect.objectContaining({ code: 'configuration', field }));
+    await expect(found).rejects.toThrow(message);
+    await expect(found).rejects.toThrow(field);
   });
 
-  test('a key is never part of the message', () => {
-    expect(() => resolveModel('openai/m', { env: { OPENAI_API_KEY: 'secret key' } })).not.toThrow(/secret/);
+  test('a key is never part of the message', async () => {
+    const found = resolveModel('openai/m', { env: { OPENAI_API_KEY: 'secret key' } });
+    await expect(found).rejects.not.toThrow(/secret/);
   });
 });
