@@ -33,6 +33,10 @@ export class ChatMirror {
       case 'message':
         if (frame.role === 'user') this.#leaveOut(frame.clientMessageId);
         return;
+      case 'turn':
+        // The next frame says so too; who leaves between the two must not hear that the turn goes on.
+        if (frame.state !== 'active' && frame.turn === this.turn) this.state = 'idle';
+        return;
       case 'call':
       case 'chat':
       case 'compaction':
@@ -42,7 +46,6 @@ export class ChatMirror {
       case 'part':
       case 'reset':
       case 'retry':
-      case 'turn':
       case 'withdrawn':
       default:
     }

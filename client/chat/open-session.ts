@@ -70,8 +70,8 @@ export async function openSession(stage: ReachedStage, request: SessionRequest):
 }
 
 /** Lets go of the pieces. What still runs or waits keeps them: the use stays in its file for as long (stage-users.ts). */
-export async function leaveSession({ stage, chatId }: ChatSession, isBusy: boolean): Promise<void> {
-  if (!isBusy) return stage.leave({ awaitsEnd: true });
+export async function leaveSession({ stage, chatId, isThere }: ChatSession, isBusy: boolean): Promise<void> {
+  if (!isBusy) return stage.leave({ awaitsEnd: true, ...(isThere && { told: chatWorkflowId(chatId) }) });
   stage.use.follow(chatWorkflowId(chatId));
   await stage.store.close();
   await stage.client.connection.close();

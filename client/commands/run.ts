@@ -151,7 +151,7 @@ async function showAndLeave(
   const { store, client } = stage;
   try {
     const exitCode = await showTurn({ ...turn, store, client, isJson: flags.json, signal: leaving.signal });
-    await stage.leave({ awaitsEnd: true });
+    await stage.leave({ awaitsEnd: true, told: turnWorkflowId(turn.chatId, turn.turn) });
     return exitCode;
   } catch (error) {
     if (!leaving.signal.aborted) {

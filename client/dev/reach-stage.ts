@@ -17,6 +17,8 @@ import type { StageUse } from './stage-users.ts';
 const LOOK_MS = 50;
 /** All pieces with their forced shutdowns; it is only waited for, nothing depends on it. */
 const END_MS_MAX = 40_000;
+/** From what the store tells of a turn's end to the end of its workflow: a task of it, and one of its chat. */
+const LAG_MS_MAX = 5000;
 
 export interface ReachedStage {
   readonly places: StagePlaces;
@@ -24,7 +26,16 @@ export interface ReachedStage {
   readonly store: Store;
   readonly use: StageUse;
   /** Lets go. With `awaitsEnd` it waits until the pieces have ended, if nobody else uses them. */
-  leave(options: { readonly awaitsEnd: boolean }): Promise<void>;
+  leave(options: LeaveOptions): Promise<void>;
+}
+
+export interface LeaveOptions {
+  readonly awaitsEnd: boolean;
+  /**
+   * The turn, or the chat, whose end was told. The store tells it a moment before the workflow has ended, and a use of
+   * somebody who left earlier may follow that workflow.
+   */
+  readonly told?: string;
 }
 
 export interface ReachOptions {
@@ -44,10 +55,12 @@ export async function reachStage(options: ReachOptions): Promise<ReachedStage> {
     store = await openStore(places.storeUrl);
     const client = await connectTemporal(places);
     const opened = store;
-    const leave = async ({ awaitsEnd }: { readonly awaitsEnd: boolean }): Promise<void> => {
+    const leave = async ({ awaitsEnd, told }: LeaveOptions): Promise<void> => {
       await opened.close();
+      const isOpen = openCheckBy(client);
+      if (awaitsEnd && told !== undefined) await awaitWorkflowEnd(told, isOpen);
       use.end();
-      if (awaitsEnd) await awaitStageEnd(folder, openCheckBy(client));
+      if (awaitsEnd) await awaitStageEnd(folder, isOpen);
       await client.connection.close();
     };
     signal.throwIfAborted();
@@ -84,6 +97,11 @@ async function findPlaces({ folder, env, signal, say }: ReachOptions): Promise<S
   }
   if (record.places === undefined) throw new Error('a stage that is ready says where its pieces are');
   return record.places;
+}
+
+async function awaitWorkflowEnd(workflowId: string, isOpen: IsOpen): Promise<void> {
+  const deadlineMs = performance.now() + LAG_MS_MAX;
+  while (performance.now() < deadlineMs && (await isOpen(workflowId))) await delay(LOOK_MS);
 }
 
 async function awaitStageEnd(folder: StageFolder, isOpen: IsOpen): Promise<void> {
