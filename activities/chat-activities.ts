@@ -13,6 +13,7 @@ export function createChatActivities(store: Store): ChatActivities {
     editMessage: (input) => withActivityFailures(() => store.editMessage(input)),
     bindChat: (input) => withActivityFailures(() => store.bindChat(input)),
     archiveChat: (input) => withActivityFailures(() => store.archiveChat(input)),
+    findStoppable: (input) => withActivityFailures(() => store.findStoppable(input)),
     noteInterrupting: (input) => withActivityFailures(() => store.noteInterrupting(input)),
     claimNextTurn: (input) => withActivityFailures(() => store.claimNextTurn(input)),
   };

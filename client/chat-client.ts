@@ -12,6 +12,8 @@ import type {
   ArchiveRequest,
   BindAnswer,
   BindRequest,
+  CancelCallAnswer,
+  CancelCallRequest,
   ChatInput,
   ChatInterruptAnswer,
   ChatInterruptRequest,
@@ -81,6 +83,11 @@ export class ChatClient {
 
   interrupt(chatId: ChatId, request: ChatInterruptRequest = {}): Promise<ChatInterruptAnswer> {
     return this.#ask<ChatInterruptAnswer>(chatId, CHAT_UPDATES.interrupt, request);
+  }
+
+  /** Answers when the command has ended, or its agent did not say so within the grace of an interrupt. */
+  cancelCall(chatId: ChatId, request: CancelCallRequest): Promise<CancelCallAnswer> {
+    return this.#ask<CancelCallAnswer>(chatId, CHAT_UPDATES.cancelCall, request);
   }
 
   bind(chatId: ChatId, request: BindRequest): Promise<BindAnswer> {

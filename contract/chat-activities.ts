@@ -1,4 +1,5 @@
 /** What the chat workflow asks of the store and of Temporal (design §6). Idempotent, since a lost worker makes it ask again. */
+import type { CallStatus } from './calls.ts';
 import type { NewChat } from './chat.ts';
 import type { AgentId, ChatId, ExecutionKey, MessageId, Nonce } from './ids.ts';
 import type { Target } from './target.ts';
@@ -19,6 +20,8 @@ export interface ChatActivities {
   bindChat(input: BindChatInput): Promise<ChatFacts>;
   /** Refusal `chat_busy` while a turn runs or messages wait. */
   archiveChat(input: ArchiveChatInput): Promise<ChatFacts>;
+  /** A command that may still run, by its key; refusals `unknown_process`, `bad_request`, `too_busy`: not sent yet. */
+  findStoppable(input: FindStoppableInput): Promise<FindStoppableResult>;
   /** Shows that the running turn is being stopped. */
   noteInterrupting(input: ChatTurnName): Promise<void>;
   /** Gives the next waiting message to a turn of its own; asked again, it names the same turn until that has ended. */
@@ -55,11 +58,11 @@ export interface OpenChatInput {
 
 export interface OpenChatResult extends ChatFacts {
   /** Calls of hidden messages whose processes may still run: a chat that was lost in the middle of an edit goes on. */
-  readonly hiddenCalls: readonly HiddenCall[];
+  readonly hiddenCalls: readonly StoppableCall[];
 }
 
-/** A command that an edit has hidden and that may still run: what its end is asked for by. */
-export interface HiddenCall {
+/** A command that its agent has and that may still run: what its end is asked for by. */
+export interface StoppableCall {
   readonly turn: number;
   readonly key: ExecutionKey;
   readonly nonce: Nonce;
@@ -97,7 +100,7 @@ export interface CheckEditResult extends ChatFacts {
 
 export interface EditMessageResult extends ChatFacts {
   readonly isNew: boolean;
-  readonly hiddenCalls: readonly HiddenCall[];
+  readonly hiddenCalls: readonly StoppableCall[];
 }
 
 export interface BindChatInput {
@@ -109,6 +112,19 @@ export interface BindChatInput {
 export interface ArchiveChatInput {
   readonly chatId: ChatId;
   readonly isArchived: boolean;
+}
+
+export interface FindStoppableInput {
+  readonly chatId: ChatId;
+  readonly key: ExecutionKey;
+}
+
+export interface FindStoppableResult {
+  readonly status: CallStatus;
+  /** Absent when it has ended. */
+  readonly call?: StoppableCall;
+  /** The model has its result already, such as the handle of one in the background: its end is a later truth (C3). */
+  readonly hasResult: boolean;
 }
 
 export interface ClaimNextTurnInput {

@@ -1,4 +1,5 @@
 /** The chat workflow as others see it: what starts it, what may be asked of it, what it answers (design §6). */
+import type { CallStatus } from './calls.ts';
 import type { AgentId, ChatId, ExecutionKey, MessageId } from './ids.ts';
 import type { TurnTimings } from './turn.ts';
 
@@ -79,6 +80,21 @@ export interface ChatInterruptRequest {
 export interface ChatInterruptAnswer {
   /** The turn that is being stopped. */
   readonly turn?: number;
+}
+
+/** Update `cancelCall`: kills the command of one call, also one in the background; its turn goes on with that result. */
+export interface CancelCallRequest {
+  readonly key: ExecutionKey;
+  readonly who?: string;
+}
+
+export interface CancelCallAnswer {
+  /** The command does not run any more, by its agent's word. */
+  readonly hasEnded: boolean;
+  /** `running` where its agent says so, or said nothing. */
+  readonly status: CallStatus;
+  /** One sentence that says what happened, and what to do where it still runs. */
+  readonly message: string;
 }
 
 /** Update `bind`: from the next turn on. A running call stays with its agent (E12). */

@@ -55,6 +55,7 @@ export const CHAT_UPDATES = {
   deleteQueued: 'deleteQueued',
   promoteQueued: 'promoteQueued',
   interrupt: 'interrupt',
+  cancelCall: 'cancelCall',
   bind: 'bind',
   archive: 'archive',
 } as const;

@@ -169,7 +169,7 @@ export async function listCallRows(
     .execute();
 }
 
-async function findCallRow(
+export async function findCallRow(
   db: Database,
   input: { chatId: ChatId; key: ExecutionKey },
 ): Promise<Selectable<CallRow> | undefined> {

@@ -3,22 +3,23 @@
  * what the hidden part may still write. Its new text is answered next.
  */
 import type { Selectable, Transaction } from 'kysely';
-import type { CheckEditResult, EditMessageInput, EditMessageResult, HiddenCall } from '../contract/chat-activities.ts';
-import type { CallStatus } from '../contract/calls.ts';
+import type {
+  CheckEditResult,
+  EditMessageInput,
+  EditMessageResult,
+  StoppableCall,
+} from '../contract/chat-activities.ts';
 import { Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 import { requireUserMessage } from '../contract/user-message.ts';
-import { readCommittedCall } from './call-row.ts';
 import { readFacts, requireChat, setChat } from './chats.ts';
 import type { Database } from './database.ts';
 import { findQueuedRow } from './queue-rows.ts';
 import { insertQueued, requireOpen } from './queue.ts';
 import type { ChatRow, Schema } from './schema.ts';
+import { MAY_RUN, readStoppable } from './stoppable-calls.ts';
 import { appendEvents } from './stream-events.ts';
 import { changeChat } from './transaction.ts';
-
-/** What of a call with such a status may still run. */
-const MAY_RUN: readonly CallStatus[] = ['detached', 'unknown', 'cancel_requested'];
 
 /** They enter workflow history; more processes than this no chat may have open at an agent. */
 const HIDDEN_CALLS_MAX = 200;
@@ -102,7 +103,7 @@ async function requireEditable(
 export async function listHiddenCalls(
   trx: Transaction<Schema>,
   { chatId, epoch }: { readonly chatId: ChatId; readonly epoch?: number },
-): Promise<readonly HiddenCall[]> {
+): Promise<readonly StoppableCall[]> {
   const rows = await trx
     .selectFrom('calls')
     .innerJoin('messages', (join) =>
@@ -117,10 +118,5 @@ export async function listHiddenCalls(
     .orderBy('calls.position')
     .limit(HIDDEN_CALLS_MAX)
     .execute();
-  return rows.map(readCommittedCall).flatMap(({ key, nonce, target, summary, request }, index) => {
-    const turn = rows[index]?.turn ?? 0;
-    // A signal that was sent, or a read, has no process of its own.
-    const isCommand = request !== undefined && !('verb' in request);
-    return isCommand && target !== undefined ? [{ turn, key, nonce, target, summary }] : [];
-  });
+  return rows.flatMap((row) => readStoppable(row) ?? []);
 }

@@ -27,6 +27,8 @@ import type {
   ClaimNextTurnResult,
   EditMessageInput,
   EditMessageResult,
+  FindStoppableInput,
+  FindStoppableResult,
   OpenChatInput,
   OpenChatResult,
   QueuedMessageName,
@@ -58,6 +60,7 @@ import type {
 } from './compactions.ts';
 import { loadConversation } from './conversation.ts';
 import { checkEdit, editMessage } from './edits.ts';
+import { findStoppable } from './stoppable-calls.ts';
 import { findEndedTurn } from './ended-turn.ts';
 import type { EndedTurn } from './ended-turn.ts';
 import { followChat } from './follow-chat.ts';
@@ -100,6 +103,7 @@ export interface Store {
   promoteQueued(input: QueuedMessageName): Promise<ChatFacts>;
   checkEdit(input: EditMessageInput): Promise<CheckEditResult>;
   editMessage(input: EditMessageInput): Promise<EditMessageResult>;
+  findStoppable(input: FindStoppableInput): Promise<FindStoppableResult>;
   claimNextTurn(input: ClaimNextTurnInput): Promise<ClaimNextTurnResult>;
 
   reserveNextTurn(chatId: ChatId): Promise<number>;
@@ -163,6 +167,7 @@ export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
     promoteQueued: (input) => promoteQueued(db, input),
     checkEdit: (input) => checkEdit(db, input),
     editMessage: (input) => editMessage(db, input),
+    findStoppable: (input) => readAgain(() => findStoppable(db, input)),
     claimNextTurn: (input) => claimNextTurn(db, input),
     reserveNextTurn: (chatId) => reserveNextTurn(db, chatId),
     takeTurn: (input) => takeTurn(db, input),

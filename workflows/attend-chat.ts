@@ -1,6 +1,7 @@
 /** One request at a time: decided by the state machine, done in the rows, answered. Nothing that it refuses has changed anything. */
 import { TemporalFailure } from '@temporalio/workflow';
 import { chatActivities } from './activity-options.ts';
+import { cancelCall } from './cancel-call.ts';
 import { applyEdit, decide, interruptTurn, lookForNext, noteLoss, takeFacts } from './chat-context.ts';
 import type { ChatContext } from './chat-context.ts';
 import type { AnyRequest, FiledRequest } from './chat-requests.ts';
@@ -30,6 +31,10 @@ function attendTo(context: ChatContext, filed: AnyRequest): Promise<void> {
       return changeQueue(context, filed);
     case 'interrupt':
       return interrupt(context, filed);
+    case 'cancelCall':
+      // Not awaited: a tree of processes has a grace, and whatever else is asked meanwhile must not wait for it.
+      void cancelCall(context, filed);
+      return Promise.resolve();
     case 'bind':
       return bind(context, filed);
     case 'archive':

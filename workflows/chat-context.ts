@@ -1,6 +1,6 @@
 /** What the parts of a chat share while it runs, and what it does to its turns. */
 import { condition, log } from '@temporalio/workflow';
-import type { ChatFacts, ClaimNextTurnInput, HiddenCall, TurnClaim } from '../contract/chat-activities.ts';
+import type { ChatFacts, ClaimNextTurnInput, StoppableCall, TurnClaim } from '../contract/chat-activities.ts';
 import type { ChatInput, ChatWithoutView } from '../contract/chat.ts';
 import type { AgentId } from '../contract/ids.ts';
 import { TemporalFailure } from '@temporalio/workflow';
@@ -152,7 +152,7 @@ export async function applyEdit(context: ChatContext, { request, answer }: Filed
   await stopHidden(context, hiddenCalls);
 }
 
-export async function stopHidden({ input }: ChatContext, calls: readonly HiddenCall[]): Promise<void> {
+export async function stopHidden({ input }: ChatContext, calls: readonly StoppableCall[]): Promise<void> {
   const { interruptGraceMs: graceMs, settleForMs } = fillTimings(input.timings);
   await stopHiddenCalls(calls, { chatId: input.chatId, graceMs, settleForMs });
 }

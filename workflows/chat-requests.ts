@@ -4,6 +4,8 @@ import type {
   ArchiveRequest,
   BindAnswer,
   BindRequest,
+  CancelCallAnswer,
+  CancelCallRequest,
   ChatInterruptAnswer,
   ChatInterruptRequest,
   EditAnswer,
@@ -20,6 +22,7 @@ interface Asked {
   deleteQueued: { request: QueuedRequest; answer: QueueAnswer };
   promoteQueued: { request: QueuedRequest; answer: QueueAnswer };
   interrupt: { request: ChatInterruptRequest; answer: ChatInterruptAnswer };
+  cancelCall: { request: CancelCallRequest; answer: CancelCallAnswer };
   bind: { request: BindRequest; answer: BindAnswer };
   archive: { request: ArchiveRequest; answer: ArchiveAnswer };
 }

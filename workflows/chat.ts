@@ -7,6 +7,7 @@
  * | `edit` | update | hides a message and what follows, stops what runs of it, answers the new text |
  * | `deleteQueued`, `promoteQueued` | update | takes a waiting message back, or puts it in front |
  * | `interrupt` | update | stops the turn that runs; the queue stays |
+ * | `cancelCall` | update | kills the command of one call; the turn goes on with that result |
  * | `bind` | update | another agent or model, from the next turn on |
  * | `archive` | update | closes the chat for messages, or opens it again; closed, the workflow completes |
  * | `chat` | query | state, binding, queue |
@@ -63,6 +64,7 @@ function setHandlers(context: ChatContext): void {
   accept(context, 'deleteQueued', checks.checkQueued, 'Takes a waiting message back: {"clientMessageId": "…"}');
   accept(context, 'promoteQueued', checks.checkQueued, 'Puts a waiting message in front: {"clientMessageId": "…"}');
   accept(context, 'interrupt', checks.checkInterrupt, 'Stops the turn that runs: {"who": "…"}');
+  accept(context, 'cancelCall', checks.checkCancelCall, 'Stops one command: {"key": "2-call_1", "who": "…"}');
   accept(context, 'bind', checks.checkBind, 'From the next turn on: {"agentId": "…", "model": "…"}');
   accept(context, 'archive', checks.checkArchive, 'Closes the chat, or opens it again: {"isArchived": true}');
 }

@@ -3,11 +3,13 @@ import type { ApplicationFailure } from '@temporalio/workflow';
 import type {
   ArchiveRequest,
   BindRequest,
+  CancelCallRequest,
   ChatInterruptRequest,
   EditRequest,
   QueuedRequest,
   SendRequest,
 } from '../contract/chat.ts';
+import { parseExecutionKey } from '../contract/execution-key.ts';
 import { Refusal } from '../contract/failures.ts';
 import { parseAgentId, parseMessageId } from '../contract/ids.ts';
 import { MODEL_CHARACTERS_MAX, OPERATOR_TEXT_CHARACTERS_MAX } from '../contract/limits.ts';
@@ -39,12 +41,19 @@ export function checkQueued(given: QueuedRequest): void {
 export function checkInterrupt(given?: ChatInterruptRequest): void {
   checked(() => {
     const { who, turn } = given === undefined || given === null ? {} : asFields(given);
-    if (who !== undefined && (typeof who !== 'string' || who.length > OPERATOR_TEXT_CHARACTERS_MAX)) {
-      throw new Refusal('bad_request', `who has at most ${OPERATOR_TEXT_CHARACTERS_MAX} characters`, 'who');
-    }
+    requireWho(who);
     if (turn !== undefined && !(Number.isSafeInteger(turn) && (turn as number) > 0)) {
       throw new Refusal('bad_request', 'turn is a positive whole number', 'turn');
     }
+  });
+}
+
+export function checkCancelCall(given: CancelCallRequest): void {
+  checked(() => {
+    const { key, who } = asFields(given);
+    if (typeof key !== 'string') throw new Refusal('bad_request', 'key: give the execution key of the call', 'key');
+    parseExecutionKey(key);
+    requireWho(who);
   });
 }
 
@@ -67,6 +76,11 @@ export function checkArchive(given: ArchiveRequest): void {
     if (typeof asFields(given)['isArchived'] === 'boolean') return;
     throw new Refusal('bad_request', 'isArchived is true or false', 'isArchived');
   });
+}
+
+function requireWho(who: unknown): void {
+  if (who === undefined || (typeof who === 'string' && who.length <= OPERATOR_TEXT_CHARACTERS_MAX)) return;
+  throw new Refusal('bad_request', `who has at most ${OPERATOR_TEXT_CHARACTERS_MAX} characters`, 'who');
 }
 
 function asFields(given: unknown): Record<string, unknown> {

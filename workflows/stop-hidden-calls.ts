@@ -3,7 +3,7 @@
  * Bounded in time: what its agent doesn't say by then, a settle goes on asking for.
  */
 import { condition, log, TemporalFailure } from '@temporalio/workflow';
-import type { HiddenCall } from '../contract/chat-activities.ts';
+import type { StoppableCall } from '../contract/chat-activities.ts';
 import type { ChatId } from '../contract/ids.ts';
 import { storeActivities } from './activity-options.ts';
 import { askToCancel, describeSilence, findEnd } from './ask-agent.ts';
@@ -20,14 +20,14 @@ export interface StopOptions {
   readonly settleForMs: number;
 }
 
-export async function stopHiddenCalls(calls: readonly HiddenCall[], options: StopOptions): Promise<void> {
+export async function stopHiddenCalls(calls: readonly StoppableCall[], options: StopOptions): Promise<void> {
   for (let next = 0; next < calls.length; next += SIDE_BY_SIDE_MAX) {
     const group = calls.slice(next, next + SIDE_BY_SIDE_MAX);
     await Promise.all(group.map((call) => stopCall(call, options)));
   }
 }
 
-async function stopCall(call: HiddenCall, { chatId, graceMs, settleForMs }: StopOptions): Promise<void> {
+async function stopCall(call: StoppableCall, { chatId, graceMs, settleForMs }: StopOptions): Promise<void> {
   const { turn, key, nonce, target, summary } = call;
   const asked = askToCancel({ chatId, key, nonce, target, mode: 'kill', tryForMs: graceMs });
   await condition(() => asked.ending !== undefined, graceMs);

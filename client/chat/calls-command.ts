@@ -1,6 +1,9 @@
-/** `/calls`: the calls of the turn that runs, or ran last, with what Temporal says of them. */
+/** `/calls`: the calls of the turn that runs, or ran last, with what Temporal says of them; `/cancel`: stops one. */
+import { CodedError } from '../../contract/failures.ts';
+import { parseExecutionKey } from '../../contract/execution-key.ts';
 import { callsTable } from '../calls/calls-table.ts';
 import { collectCalls } from '../calls/collect-calls.ts';
+import { operatorName } from '../calls/operator-name.ts';
 import { readPollerSilenceMs } from '../calls/poller-silence.ts';
 import { cutToWidth } from '../watch/screen.ts';
 import type { CommandContext } from './command-context.ts';
@@ -23,4 +26,13 @@ export async function listCalls({ session, say }: CommandContext): Promise<void>
   for (const line of callsTable({ calls, notes }).split('\n')) {
     say(line.startsWith('!') ? line : cutToWidth(line, columns - 1));
   }
+}
+
+export async function cancelCall({ session, say }: CommandContext, words: string): Promise<void> {
+  requireThere(session);
+  if (words === '') throw new CodedError('configuration', 'which call? /cancel KEY; /calls shows the keys', 'key');
+  const key = parseExecutionKey(words);
+  say(`${key}: asking its agent`);
+  const { message } = await session.chats.cancelCall(session.chatId, { key, who: operatorName(undefined) });
+  say(`${key}: ${message}`);
 }

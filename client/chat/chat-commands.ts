@@ -4,7 +4,7 @@ import { operatorName } from '../calls/operator-name.ts';
 import { requireModelName } from '../run/model-name.ts';
 import { showAgent } from './agent-command.ts';
 import { bind } from './bind-command.ts';
-import { listCalls } from './calls-command.ts';
+import { cancelCall, listCalls } from './calls-command.ts';
 import type { CommandContext } from './command-context.ts';
 import { edit } from './edit-command.ts';
 import { requireThere } from './open-session.ts';
@@ -31,6 +31,12 @@ const COMMANDS: readonly ChatCommand[] = [
     run: queue,
   },
   { name: 'calls', usage: '/calls', does: 'the calls of the turn that runs, or ran last', run: listCalls },
+  {
+    name: 'cancel',
+    usage: '/cancel KEY',
+    does: 'kill the command of one call (keys: /calls); the turn goes on with that result',
+    run: cancelCall,
+  },
   { name: 'agent', usage: '/agent', does: 'where the commands run, and how it is', run: showAgent },
   {
     name: 'bind',

@@ -1,6 +1,6 @@
 /** One call: what was asked for, how it is, what it says, how it ended. In the ledger's words. */
 import type { SeenTail } from './conversation.ts';
-import { make, setText } from './elements.ts';
+import { make, makeButton, setText } from './elements.ts';
 import { sayBytes, sayDuration } from './say.ts';
 import type { Call } from './wire.ts';
 
@@ -11,6 +11,7 @@ export class CallCard {
   readonly #state = make('span', { class: 'state' });
   readonly #facts = make('span');
   readonly #link = make('a', { target: '_blank', rel: 'noopener noreferrer' }, 'Turn in Temporal');
+  readonly #cancel: HTMLButtonElement;
   readonly #command = make('code');
   readonly #tail = make('p', { class: 'tail' }, make('code'));
   readonly #word = make('p', { class: 'note' });
@@ -20,8 +21,10 @@ export class CallCard {
   #call: Call | undefined;
   #seen: SeenTail | undefined;
 
-  constructor() {
-    const facts = make('p', { class: 'facts' }, this.#state, this.#facts, this.#link);
+  /** `cancel` resolves when its answer is there, whatever it says. */
+  constructor(cancel: (key: string) => Promise<void>) {
+    this.#cancel = makeButton('Cancel', { class: 'quiet' }, () => void this.#askToCancel(cancel));
+    const facts = make('p', { class: 'facts' }, this.#state, this.#facts, this.#link, this.#cancel);
     this.element.append(this.#command, facts, this.#tail, this.#word, this.#result);
     // A long result becomes part of the page only for those who want to read it.
     this.#result.addEventListener('toggle', () => this.#showResult());
@@ -45,6 +48,7 @@ export class CallCard {
     const state = observedState(this.#call, this.#seen);
     setText(this.#state, state);
     this.element.dataset['tone'] = toneOf(this.#call, state);
+    this.#cancel.hidden = !mayBeCanceled(this.#call, state);
     setText(this.#facts, factsOf(this.#call, this.#seen, nowMs).join(' · '));
   }
 
@@ -52,11 +56,23 @@ export class CallCard {
     this.#call = call;
     this.element.dataset['key'] = call.key;
     setText(this.#command, commandOf(call));
+    this.#cancel.setAttribute('aria-label', `Cancel ${commandOf(call)}`);
     this.#link.hidden = link === undefined;
     if (link !== undefined) this.#link.href = link;
     this.#result.hidden = call.result === undefined;
     setText(this.#resultName, call.result?.isError === true ? 'Result (an error)' : 'Result');
     this.#showResult();
+  }
+
+  async #askToCancel(cancel: (key: string) => Promise<void>): Promise<void> {
+    if (this.#call === undefined) return;
+    // Still in the order of the keyboard: a button that is disabled would lose the focus.
+    if (this.#cancel.getAttribute('aria-disabled') === 'true') return;
+    this.#cancel.setAttribute('aria-disabled', 'true');
+    setText(this.#cancel, 'Being canceled');
+    await cancel(this.#call.key);
+    this.#cancel.removeAttribute('aria-disabled');
+    setText(this.#cancel, 'Cancel');
   }
 
   #showResult(): void {
@@ -74,6 +90,11 @@ function isOpen(call: Call): boolean {
 function observedState(call: Call, seen: SeenTail | undefined): string {
   if (!isOpen(call) || call.status === 'cancel_requested' || seen === undefined) return call.status;
   return seen.tail.phase === 'dispatching' ? 'starting' : 'running';
+}
+
+/** A command that runs: also one that the model has its result of, in the background. */
+function mayBeCanceled(call: Call, state: string): boolean {
+  return call.toolName === 'execute' && (state === 'running' || state === 'detached');
 }
 
 function toneOf(call: Call, state: string): string {

@@ -6,6 +6,8 @@ import { arrange, make, makeButton, setText } from './elements.ts';
 export interface ConversationActions {
   /** Resolves when the edit was taken; fails with what to tell. */
   edit(message: ShownMessage, text: string): Promise<void>;
+  /** Resolves when it is known whether the command has ended. */
+  cancelCall(key: string): Promise<void>;
   /** What was edited goes away with what had the focus. */
   endEdit(): void;
   /** A turn in the Temporal UI, where that is known. */
@@ -85,7 +87,7 @@ export class ConversationView {
     }
     element.append(header);
     if (text !== '') element.append(body);
-    const cards = callKeys.map((key) => ({ key, card: new CallCard() }));
+    const cards = callKeys.map((key) => ({ key, card: new CallCard((asked) => this.#actions.cancelCall(asked)) }));
     if (cards.length > 0) {
       element.append(make('ul', { class: 'calls', 'aria-label': 'Calls' }, ...cards.map(({ card }) => card.element)));
     }

@@ -49,6 +49,7 @@ export class OpenChat {
     const { signal } = this.#leaving;
     this.#view = new ConversationView(requireElement('messages', HTMLElement), {
       edit: (message, text) => this.#edit(message.id, text),
+      cancelCall: (key) => this.#cancelCall(key),
       endEdit: () => parts.composer.focus(),
       linkToTurn: (turn) => this.#linkToTurn(turn),
     });
@@ -196,6 +197,16 @@ export class OpenChat {
     } catch (error) {
       throw new Error(sayFailure(error), { cause: error });
     }
+  }
+
+  async #cancelCall(key: string): Promise<void> {
+    let stillRuns = '';
+    const isDone = await this.#do(async () => {
+      const path = `${this.#path}/calls/${encodeURIComponent(key)}/cancel`;
+      const { hasEnded, message } = await this.#parts.api.post<{ hasEnded: boolean; message: string }>(path);
+      if (!hasEnded) stillRuns = `The command was not stopped: ${message}`;
+    });
+    if (isDone) this.#failure = stillRuns;
   }
 
   async #do(action: () => Promise<unknown>): Promise<boolean> {

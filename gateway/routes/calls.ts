@@ -1,5 +1,6 @@
 /** Calls, and what their processes have written. */
 import { z } from 'zod';
+import { CALL_STATUSES } from '../../contract/calls.ts';
 import { CodedError } from '../../contract/failures.ts';
 import type { ChatId, ExecutionKey } from '../../contract/ids.ts';
 import type { Access } from '../access/tokens.ts';
@@ -7,7 +8,7 @@ import type { StoredCall } from '../open-store.ts';
 import type { Services } from '../services.ts';
 import { requireChat } from './chats.ts';
 import { jsonRoute } from './route.ts';
-import { callParamsSchema, callSchema, chatParamsSchema, wholeNumberSchema } from './schemas.ts';
+import { callParamsSchema, callSchema, chatParamsSchema, noBodySchema, wholeNumberSchema } from './schemas.ts';
 
 export const listCallsRoute = jsonRoute({
   method: 'GET',
@@ -69,6 +70,26 @@ export const callOutputRoute = jsonRoute({
       ...(startedAt !== undefined && { startedAt }),
       ...(unreachableSince !== undefined && { unreachableSince }),
     };
+  },
+});
+
+export const cancelCallRoute = jsonRoute({
+  method: 'POST',
+  path: '/v1/chats/:chatId/calls/:key/cancel',
+  operationId: 'cancelCall',
+  summary:
+    'Kills the command of one call, also one in the background; its turn goes on with that result. Answers when it has ' +
+    'ended, or when its agent did not say so in time: then it may be asked again.',
+  params: callParamsSchema,
+  body: noBodySchema,
+  answer: z.strictObject({
+    hasEnded: z.boolean().describe("It does not run any more, by its agent's word"),
+    status: z.enum(CALL_STATUSES),
+    message: z.string(),
+  }),
+  handle: async ({ params, access, services }) => {
+    const { key } = await requireCall(services, access, params);
+    return services.chats.cancelCall(params.chatId, { key, who: access.name });
   },
 });
 

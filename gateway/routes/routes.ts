@@ -1,5 +1,5 @@
 /** Everything that is served, but for the health check and the document itself. */
-import { callOutputRoute, listCallsRoute, showCallRoute } from './calls.ts';
+import { callOutputRoute, cancelCallRoute, listCallsRoute, showCallRoute } from './calls.ts';
 import { archiveChatRoute, bindChatRoute, createChatRoute, interruptRoute, showChatRoute } from './chats.ts';
 import { eventsRoute } from './events.ts';
 import { listChatsRoute, listMessagesRoute } from './lists.ts';
@@ -31,6 +31,7 @@ export const ROUTES: readonly Route[] = [
   listCallsRoute,
   showCallRoute,
   callOutputRoute,
+  cancelCallRoute,
   eventsRoute,
   sendUiMessageRoute,
   resumeUiStreamRoute,

@@ -13,6 +13,7 @@ export const ACTS: readonly Act[] = [
   { weight: 8, run: sendTwice },
   { weight: 14, run: edit },
   { weight: 12, run: interrupt },
+  { weight: 8, run: cancelCall },
   { weight: 6, run: deleteQueued },
   { weight: 6, run: promoteQueued },
 ];
@@ -37,6 +38,16 @@ async function edit(conversation: Conversation): Promise<void> {
 async function interrupt(conversation: Conversation): Promise<void> {
   conversation.hasInterrupted = true;
   await conversation.asked('interrupt', () => conversation.chats.interrupt(conversation.chatId));
+}
+
+/** Of a command that may run: also one in the background, which an interrupt spares. */
+async function cancelCall(conversation: Conversation): Promise<void> {
+  const { chats, chatId, stage, random } = conversation;
+  const calls = await stage.store.listCalls({ chatId });
+  const mayRun = calls.filter(({ status, result }) => result === undefined || status === 'detached');
+  if (mayRun.length === 0) return;
+  const { key } = random.pick(mayRun);
+  await conversation.asked(`cancel ${key}`, () => chats.cancelCall(chatId, { key }));
 }
 
 async function deleteQueued(conversation: Conversation): Promise<void> {

@@ -79,13 +79,14 @@ describe.skipIf('skipReason' in found)('the page on the real whole', () => {
     expect(user.complaints).toEqual([]);
   });
 
-  test('G07, G08: by the keyboard alone a chat is begun, queued to, interrupted, edited and archived', async () => {
+  test('G07, G08: by the keyboard alone a chat is begun, queued to, interrupted, edited and archived, and one command canceled', async () => {
     const whole = await Whole.open();
     const chat = await openChat(whole, {
       stepsByText: {
         wait: [commands({ wait: 'echo waiting; sleep 600' }), DONE],
         third: [{ text: 'Third answer.' }],
         'third, edited': [{ text: 'Edited answer.' }],
+        fourth: [commands({ stuck: 'echo stuck; sleep 600' }), DONE],
       },
     });
     const gateway = await serve(chat);
@@ -130,6 +131,16 @@ describe.skipIf('skipReason' in found)('the page on the real whole', () => {
     await user.sees('the edited one', [...canceled, 'You: third, edited', 'Model: Edited answer.']);
     await user.seesStatus('Idle');
     expect(await user.focused()).toBe('Message');
+
+    const edited = [...canceled, 'You: third, edited', 'Model: Edited answer.'];
+    await user.type('fourth');
+    const stuck = [...edited, 'You: fourth', 'Model: I run something.'];
+    await user.sees('the running command', [...stuck, 'running: $ echo stuck; sleep 600']);
+    await user.tabTo('Cancel $ echo stuck; sleep 600', { backwards: true });
+    await user.page.keyboard.press('Enter');
+    await user.sees('the end of that turn', [...stuck, 'canceled: $ echo stuck; sleep 600', 'Model: Done.']);
+    await user.seesStatus('Idle');
+    await user.page.getByLabel('Message', { exact: true }).focus();
     await user.tabTo('Archive', { backwards: true });
     await user.page.keyboard.press('Enter');
     await user.seesStatus('Archived');

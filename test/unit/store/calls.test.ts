@@ -92,3 +92,20 @@ test('a result is stored with all that is known of the call, and watchers are to
   const events = await store.readEvents({ chatId: CHAT, after: 0, limit: 100 });
   expect(events.at(-1)).toMatchObject({ type: 'call', call: { key: A, status: 'exited', exitCode: 3 } });
 });
+
+test('C6: a command that may run can be stopped by its key; one that has ended, or was never sent, can not', async () => {
+  const store = await storeWithTwoCalls();
+  const find = (key: typeof A) => store.findStoppable({ chatId: CHAT, key });
+  await expect(find(parseExecutionKey('2-nobody'))).rejects.toMatchObject({ code: 'unknown_process', field: 'key' });
+  await expect(find(A)).rejects.toMatchObject({ code: 'too_busy', field: 'key' });
+  await store.recordTargets({ chatId: CHAT, keys: [A, B], target: TARGET });
+  const call = { turn: 1, key: A, target: TARGET };
+  expect(await find(A)).toMatchObject({ status: 'reserved', hasResult: false, call });
+
+  const evidence = { code: 'background', detail: 'as asked' } as const;
+  const detached: CallOutcome = { status: 'detached', evidence, handle: 'p-1' as Handle, text: 'it runs' };
+  await store.recordResult({ chatId: CHAT, turn: 1, key: A, outcome: detached });
+  expect(await find(A)).toMatchObject({ status: 'detached', hasResult: true, call });
+  await store.recordTruth({ chatId: CHAT, turn: 1, key: A, outcome: exitOutcome(0) });
+  expect(await find(A)).toEqual({ status: 'exited', hasResult: true });
+});
