@@ -67,9 +67,33 @@ describe('latchkey chat', { timeout: 2 * PATIENCE_MS }, () => {
     await chat.sees(/there is no message 7 of yours; the last are:\s+1 {2}m1\s+2 {2}m2 anew/);
     chat.enter('/bogus');
     await chat.sees(/there is no command \/bogus\. There are: \/edit \/queue/);
+
+    chat.enter('m4');
+    await chat.sees(/> m4\n[^]*I look\.[^]*… \$ echo ran [^]*at work/);
+    chat.enter('/calls');
+    const [, key = ''] = await chat.sees(/(\d+-a) {2}running[^]*$/);
+    chat.enter(`/cancel ${key}`);
+    await chat.sees(/-a: canceled: [^]*done · 1 call/);
+    expect((await said(folder, chatId)).slice(-2)).toEqual(['assistant: I look.', 'assistant: All is well.']);
+    chat.enter('/cancel 999-none');
+    await chat.sees(/has no call 999-none/);
+
+    chat.enter('/archive');
+    await chat.sees(/archived: it takes no messages; \/archive off opens it again/);
+    chat.enter('refused');
+    await chat.sees(/chat_archived|Open the chat again before you send to it/);
+    chat.press(CTRL_C);
+    chat.enter('/archive off');
+    await chat.sees(/open again/);
+    chat.enter('/bind some-other-agent');
+    await chat.sees(/bound to agent some-other-agent from the next turn on/);
+    chat.enter('/agent');
+    await chat.sees(/agent some-other-agent, not this folder's \(a-[^]*none polls its queues: calls wait/);
+    chat.enter('/bind');
+    await chat.sees(/bound to agent a-\S+ from the next turn on/);
     chat.press(CTRL_D);
     expect(await chat.ended()).toBe(0);
-    expect(folder.countRuns()).toBe(1);
+    expect(folder.countRuns()).toBe(2);
     expect(folder.running).toEqual([]);
   });
 
