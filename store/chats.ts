@@ -67,7 +67,7 @@ export async function ensureChat(trx: Transaction<Schema>, input: CreateChatInpu
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirstOrThrow();
   if (numInsertedOrUpdatedRows === 1n) await appendEvents(trx, input.chatId, [{ type: 'status', state: 'idle' }]);
-  return requireChat(trx, input.chatId);
+  return requireChat(await findChatRow(trx, input.chatId), input.chatId);
 }
 
 export async function findChat(db: Database, chatId: ChatId): Promise<Chat | undefined> {
@@ -93,21 +93,20 @@ export async function findChat(db: Database, chatId: ChatId): Promise<Chat | und
 
 /** From the next turn on; a running turn and its calls stay where they are (E12). */
 export async function bindChat(db: Database, { chatId, agentId, model }: BindChatInput): Promise<ChatFacts> {
-  return changeChat(db, chatId, async (trx) => {
-    const chat = await requireChat(trx, chatId);
+  return changeKnownChat(db, chatId, async (trx, chat) => {
     const bound = { agent_id: agentId ?? chat.agent_id, model: model === undefined ? chat.model : toStoredText(model) };
     if (bound.agent_id === chat.agent_id && bound.model === chat.model) return readFacts(trx, chat);
-    return setChat(trx, chat, bound);
+    return readFacts(trx, await setChat(trx, chat, bound));
   });
 }
 
 /** Refusal `chat_busy` while a turn runs or messages wait. */
 export async function archiveChat(db: Database, { chatId, isArchived }: ArchiveChatInput): Promise<ChatFacts> {
-  return changeChat(db, chatId, async (trx) => {
-    const chat = await requireChat(trx, chatId);
+  return changeKnownChat(db, chatId, async (trx, chat) => {
     if (isArchived === (chat.archived_at !== null)) return readFacts(trx, chat);
     if (isArchived) await requireQuietChat(trx, chat);
-    return setChat(trx, chat, { archived_at: isArchived ? new Date().toISOString() : null });
+    const archivedAt = isArchived ? new Date().toISOString() : null;
+    return readFacts(trx, await setChat(trx, chat, { archived_at: archivedAt }));
   });
 }
 
@@ -120,16 +119,16 @@ async function requireQuietChat(trx: Transaction<Schema>, chat: Selectable<ChatR
   if (waiting > 0) throw new Refusal('chat_busy', `messages wait in chat ${chatId}: ${waiting}`);
 }
 
-/** Changes columns that watchers are told of, and tells them. */
+/** Changes columns that watchers are told of, and tells them; returns the row with them. */
 export async function setChat(
   trx: Transaction<Schema>,
   chat: Selectable<ChatRow>,
   columns: Partial<Pick<ChatRow, 'agent_id' | 'model' | 'archived_at' | 'title' | 'epoch' | 'updated_at'>>,
-): Promise<ChatFacts> {
+): Promise<Selectable<ChatRow>> {
   const changed = { ...chat, ...columns };
   await trx.updateTable('chats').set(columns).where('id', '=', chat.id).execute();
   await appendEvents(trx, chat.id as ChatId, [chatEvent(changed)]);
-  return readFacts(trx, changed);
+  return changed;
 }
 
 /** What is known of the chat itself. */
@@ -157,8 +156,7 @@ export async function readFacts(trx: Transaction<Schema>, chat: Selectable<ChatR
 /** Shows that the running turn is being stopped; nothing if it has ended meanwhile. */
 export async function noteInterrupting(db: Database, input: { chatId: ChatId; turn: number }): Promise<void> {
   const { chatId, turn } = input;
-  await changeChat(db, chatId, async (trx) => {
-    const chat = await requireChat(trx, chatId);
+  await changeKnownChat(db, chatId, async (trx, chat) => {
     if (chat.active_turn !== turn) return;
     await appendEvents(trx, chatId, [{ type: 'status', state: 'interrupting', turn }]);
   });
@@ -168,8 +166,16 @@ export async function findChatRow(db: Database, chatId: ChatId): Promise<Selecta
   return db.selectFrom('chats').selectAll().where('id', '=', chatId).executeTakeFirst();
 }
 
-export async function requireChat(trx: Transaction<Schema>, chatId: ChatId): Promise<Selectable<ChatRow>> {
-  const chat = await findChatRow(trx, chatId);
+/** `changeChat` for a chat that must be there: refusal `unknown_chat` where it isn't. */
+export async function changeKnownChat<Result>(
+  db: Database,
+  chatId: ChatId,
+  change: (trx: Transaction<Schema>, chat: Selectable<ChatRow>) => Promise<Result>,
+): Promise<Result> {
+  return changeChat(db, chatId, (trx, chat) => change(trx, requireChat(chat, chatId)));
+}
+
+export function requireChat(chat: Selectable<ChatRow> | undefined, chatId: ChatId): Selectable<ChatRow> {
   if (chat !== undefined) return chat;
   throw new Refusal('unknown_chat', `the store has no chat ${chatId}: create it first`, 'chatId');
 }

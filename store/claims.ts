@@ -7,19 +7,17 @@ import type { Selectable, Transaction } from 'kysely';
 import type { ClaimNextTurnInput, ClaimNextTurnResult, TurnClaim } from '../contract/chat-activities.ts';
 import type { ChatId } from '../contract/ids.ts';
 import { firstLine } from '../contract/well-formed.ts';
-import { readFacts, requireChat } from './chats.ts';
+import { changeKnownChat, readFacts } from './chats.ts';
 import type { Database } from './database.ts';
 import { listUntaken, updateQueuedRow } from './queue-rows.ts';
 import type { ChatRow, QueuedMessageRow, Schema } from './schema.ts';
 import { findTurnRow, insertLostTurn, setLastTurn } from './turn-rows.ts';
-import { changeChat } from './transaction.ts';
 
 /** As client/start-turn.ts shows it. */
 const SUMMARY_CHARACTERS_MAX = 100;
 
 export async function claimNextTurn(db: Database, input: ClaimNextTurnInput): Promise<ClaimNextTurnResult> {
-  return changeChat(db, input.chatId, async (trx) => {
-    const chat = await requireChat(trx, input.chatId);
+  return changeKnownChat(db, input.chatId, async (trx, chat) => {
     const claim = await findClaim(trx, chat, input);
     return { ...(await readFacts(trx, chat)), ...(claim === undefined ? {} : { claim }) };
   });

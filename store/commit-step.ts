@@ -52,10 +52,10 @@ export async function commitStep(
   input: CommitStepInput,
 ): Promise<GenerateStepResult> {
   const { chatId, turn, step, messageId } = attempt;
-  return changeChat(db, chatId, async (trx): Promise<GenerateStepResult> => {
+  return changeChat(db, chatId, async (trx, chat): Promise<GenerateStepResult> => {
     const row = await findStepRow(trx, attempt);
     if (row?.state === 'committed') return readCommittedStep(trx, row);
-    await requireHeldStep(trx, attempt);
+    await requireHeldStep(trx, chat, attempt);
     const text = toStoredText(input.text);
     await insertAssistantMessage(trx, attempt, text);
     const targeted = callsDispatchedAtOnce(input.calls);

@@ -7,9 +7,9 @@ import type { Selectable, Transaction } from 'kysely';
 import type { CompactConversationResult } from '../contract/activity-interfaces.ts';
 import { CodedError, Refusal } from '../contract/failures.ts';
 import type { ChatId, MessageId } from '../contract/ids.ts';
-import { raiseHighestMessageId, requireChat } from './chats.ts';
+import { raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
-import type { CompactionRow, Schema } from './schema.ts';
+import type { ChatRow, CompactionRow, Schema } from './schema.ts';
 import type { StepUsage } from './step-usage.ts';
 import { requireActiveTurn } from './steps.ts';
 import { toStoredText } from './stored-text.ts';
@@ -50,18 +50,21 @@ const IDS_PER_STATEMENT = 500;
  * attempt holds it.
  */
 export async function beginCompaction(db: Database, input: BeginCompactionInput): Promise<BeginCompactionResult> {
-  return changeChat(db, input.chatId, async (trx): Promise<BeginCompactionResult> => {
+  return changeChat(db, input.chatId, async (trx, found): Promise<BeginCompactionResult> => {
     const row = await findRow(trx, input);
     if (row?.state === 'committed') return { state: 'committed', result: await readCommitted(trx, row) };
-    await requireActiveTurn(trx, input);
-    const token = randomUUID();
+    const chat = await requireActiveTurn(trx, found, input);
+    const attempt = { ...input, token: randomUUID() };
     if (row === undefined) {
-      await insertRow(trx, input, token);
-      return { state: 'begun', attempt: { ...input, token } };
+      await insertRow(trx, chat, attempt);
+      return { state: 'begun', attempt };
     }
     if (row.attempt_scheduled_ms > input.attemptScheduledMs) throw overtaken(input);
-    await updateRow(trx, input, { attempt_token: token, attempt_scheduled_ms: input.attemptScheduledMs });
-    return { state: 'begun', attempt: { ...input, token, messageId: row.message_id as MessageId } };
+    await updateRow(trx, input, {
+      attempt_token: attempt.token,
+      attempt_scheduled_ms: input.attemptScheduledMs,
+    });
+    return { state: 'begun', attempt: { ...attempt, messageId: row.message_id as MessageId } };
   });
 }
 
@@ -71,8 +74,8 @@ export async function announceCompaction(
   attempt: CompactionAttempt,
   messageCount: number,
 ): Promise<void> {
-  await changeChat(db, attempt.chatId, async (trx) => {
-    await requireHeld(trx, attempt);
+  await changeChat(db, attempt.chatId, async (trx, chat) => {
+    await requireHeld(trx, chat, attempt);
     const { chatId, turn } = attempt;
     await appendEvents(trx, chatId, [{ type: 'compaction', turn, messageCount }]);
   });
@@ -85,10 +88,10 @@ export async function commitCompaction(
   input: CommitCompactionInput,
 ): Promise<CompactConversationResult> {
   const { chatId, turn, messageId } = attempt;
-  return changeChat(db, chatId, async (trx): Promise<CompactConversationResult> => {
+  return changeChat(db, chatId, async (trx, chat): Promise<CompactConversationResult> => {
     const row = await findRow(trx, attempt);
     if (row?.state === 'committed') return readCommitted(trx, row);
-    await requireHeld(trx, attempt);
+    await requireHeld(trx, chat, attempt);
     const text = toStoredText(input.text);
     await insertSummary(trx, attempt, text);
     for (let next = 0; next < input.replaced.length; next += IDS_PER_STATEMENT) {
@@ -175,15 +178,22 @@ async function readCommitted(db: Database, row: Selectable<CompactionRow>): Prom
   return { messageId: row.message_id as MessageId, messageCount: Number(count) };
 }
 
-async function requireHeld(trx: Transaction<Schema>, attempt: CompactionAttempt): Promise<void> {
-  await requireActiveTurn(trx, attempt);
+async function requireHeld(
+  trx: Transaction<Schema>,
+  chat: Selectable<ChatRow> | undefined,
+  attempt: CompactionAttempt,
+): Promise<void> {
+  await requireActiveTurn(trx, chat, attempt);
   const row = await findRow(trx, attempt);
   if (row === undefined || row.state === 'committed' || row.attempt_token !== attempt.token) throw overtaken(attempt);
 }
 
-async function insertRow(trx: Transaction<Schema>, input: BeginCompactionInput, token: string): Promise<void> {
-  const { chatId, turn, number, messageId } = input;
-  const { highest_message_id: highest } = await requireChat(trx, chatId);
+async function insertRow(
+  trx: Transaction<Schema>,
+  { highest_message_id: highest }: Selectable<ChatRow>,
+  input: CompactionAttempt,
+): Promise<void> {
+  const { chatId, turn, number, messageId, token } = input;
   if (messageId <= highest) {
     throw new Refusal('bad_request', `message id ${messageId} is taken: the next is ${highest + 1}`, 'messageId');
   }

@@ -12,22 +12,20 @@ import type {
 import { Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 import { requireUserMessage } from '../contract/user-message.ts';
-import { readFacts, requireChat, setChat } from './chats.ts';
+import { changeKnownChat, readFacts, setChat } from './chats.ts';
 import type { Database } from './database.ts';
 import { findQueuedRow } from './queue-rows.ts';
 import { insertQueued, requireOpen } from './queue.ts';
 import type { ChatRow, Schema } from './schema.ts';
 import { MAY_RUN, readStoppable } from './stoppable-calls.ts';
 import { appendEvents } from './stream-events.ts';
-import { changeChat } from './transaction.ts';
 
 /** They enter workflow history; more processes than this no chat may have open at an agent. */
 const HIDDEN_CALLS_MAX = 200;
 
 export async function checkEdit(db: Database, input: EditMessageInput): Promise<CheckEditResult> {
   requireUserMessage(input);
-  return changeChat(db, input.chatId, async (trx) => {
-    const chat = await requireChat(trx, input.chatId);
+  return changeKnownChat(db, input.chatId, async (trx, chat) => {
     const isDone = (await findQueuedRow(trx, input)) !== undefined;
     if (!isDone) await requireEditable(trx, chat, input);
     return { ...(await readFacts(trx, chat)), isDone };
@@ -37,8 +35,7 @@ export async function checkEdit(db: Database, input: EditMessageInput): Promise<
 /** Idempotent by client message id; asked again, it names again what may still run of what it has hidden. */
 export async function editMessage(db: Database, input: EditMessageInput): Promise<EditMessageResult> {
   requireUserMessage(input);
-  return changeChat(db, input.chatId, async (trx) => {
-    const chat = await requireChat(trx, input.chatId);
+  return changeKnownChat(db, input.chatId, async (trx, chat) => {
     const earlier = await findQueuedRow(trx, input);
     if (earlier !== undefined) {
       const epoch = earlier.edit_epoch;
@@ -75,8 +72,7 @@ async function applyEdit(
     .where('summarized_by', '>=', messageId)
     .execute();
   await appendEvents(trx, chatId, [{ type: 'hidden', fromId: messageId, epoch }]);
-  await setChat(trx, chat, { epoch });
-  const edited = { ...chat, epoch };
+  const edited = await setChat(trx, chat, { epoch });
   await insertQueued(trx, edited, { chatId, clientMessageId, text, place: 'front', editEpoch: epoch });
   const hiddenCalls = await listHiddenCalls(trx, { chatId, epoch });
   return { ...(await readFacts(trx, edited)), isNew: true, hiddenCalls };

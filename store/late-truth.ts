@@ -3,7 +3,7 @@ import type { Selectable, Transaction } from 'kysely';
 import type { RecordResultResult, RecordTruthInput } from '../contract/activity-interfaces.ts';
 import { mayMoveTo } from '../contract/calls.ts';
 import type { CallOutcome } from '../contract/calls.ts';
-import type { ChatId } from '../contract/ids.ts';
+import type { ChatId, ExecutionKey } from '../contract/ids.ts';
 import { NOTE_CHARACTERS_MAX } from '../contract/limits.ts';
 import { cutAtCharacter } from '../contract/well-formed.ts';
 import { hasResult, readCall } from './call-row.ts';
@@ -11,7 +11,7 @@ import type { StoredCall } from './call-row.ts';
 import { heldResult, outcomeColumns, requireCallRow, resolveCallRow, updateCallRow } from './calls.ts';
 import { requireChat } from './chats.ts';
 import type { Database } from './database.ts';
-import type { CallRow, Schema } from './schema.ts';
+import type { CallRow, ChatRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
 import { changeChat } from './transaction.ts';
@@ -22,7 +22,7 @@ import { changeChat } from './transaction.ts';
  */
 export async function recordTruth(db: Database, input: RecordTruthInput): Promise<RecordResultResult> {
   const { outcome } = input;
-  return changeChat(db, input.chatId, async (trx) => {
+  return changeChat(db, input.chatId, async (trx, chat) => {
     const row = await requireCallRow(trx, input);
     const truth = { status: outcome.status, evidence: outcome.evidence };
     if (!hasResult(row)) {
@@ -41,7 +41,9 @@ export async function recordTruth(db: Database, input: RecordTruthInput): Promis
       settled_at: new Date().toISOString(),
     });
     // That it is still unknown is what the model was told already; of what an edit has hidden it is told nothing more.
-    if (status !== 'unknown' && !(await isHidden(trx, row))) await addNote(trx, readCall(row), outcome);
+    if (status !== 'unknown' && !(await isHidden(trx, row))) {
+      await addNote(trx, requireChat(chat, input.chatId), { key: input.key, text: noteText(readCall(row), outcome) });
+    }
     return truth;
   });
 }
@@ -56,17 +58,21 @@ async function isHidden(trx: Transaction<Schema>, row: Selectable<CallRow>): Pro
   return message !== undefined && message.hidden > 0;
 }
 
-async function addNote(trx: Transaction<Schema>, call: StoredCall, outcome: CallOutcome): Promise<void> {
-  const { chatId, key } = call;
-  const { highest_message_id: afterMessageId } = await requireChat(trx, chatId);
-  const text = toStoredText(noteText(call, outcome));
+async function addNote(
+  trx: Transaction<Schema>,
+  chat: Selectable<ChatRow>,
+  note: { readonly key: ExecutionKey; readonly text: string },
+): Promise<void> {
+  const chatId = chat.id as ChatId;
+  const { key } = note;
+  const text = toStoredText(note.text);
   await trx
     .insertInto('notes')
     .values({
       chat_id: chatId,
       position: await nextPosition(trx, chatId),
       // The ids of a step that is being generated are taken, so the note stands after what can't have known of it.
-      after_message_id: afterMessageId,
+      after_message_id: chat.highest_message_id,
       key,
       text,
       at: new Date().toISOString(),

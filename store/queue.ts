@@ -7,16 +7,16 @@ import type {
   QueuedMessageName,
 } from '../contract/chat-activities.ts';
 import { Refusal } from '../contract/failures.ts';
+import type { ChatId } from '../contract/ids.ts';
 import { QUEUED_MESSAGES_MAX, TITLE_CHARACTERS_MAX } from '../contract/limits.ts';
 import { requireUserMessage } from '../contract/user-message.ts';
 import { firstLine } from '../contract/well-formed.ts';
-import { readFacts, requireChat, setChat } from './chats.ts';
+import { changeKnownChat, readFacts, setChat } from './chats.ts';
 import type { Database } from './database.ts';
 import { findQueuedRow, frontPosition, listUntaken, listWaiting, updateQueuedRow } from './queue-rows.ts';
 import type { ChatRow, QueuedMessageRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
 import { appendEvents } from './stream-events.ts';
-import { changeChat } from './transaction.ts';
 
 export type EnqueueUserMessageInput = Omit<EnqueueMessageInput, 'place'> & Partial<Pick<EnqueueMessageInput, 'place'>>;
 
@@ -33,8 +33,7 @@ export async function enqueueUserMessage(
   input: EnqueueUserMessageInput,
 ): Promise<EnqueueUserMessageResult> {
   requireUserMessage(input);
-  return changeChat(db, input.chatId, async (trx) => {
-    const chat = await requireChat(trx, input.chatId);
+  return changeKnownChat(db, input.chatId, async (trx, chat) => {
     const earlier = await findQueuedRow(trx, input);
     if (earlier !== undefined) return { ...(await readFacts(trx, chat)), ...readEnqueued(earlier), isNew: false };
     requireOpen(chat);
@@ -100,34 +99,32 @@ export async function insertQueued(
     })
     .execute();
   await appendEvents(trx, chatId, [{ type: 'queued', clientMessageId, position, text }]);
-  if (isFront) await tellQueue(trx, chat);
+  if (isFront) await tellQueue(trx, chatId);
   if (chat.title === null) await setChat(trx, chat, { title: firstLine(text, TITLE_CHARACTERS_MAX) });
   return position;
 }
 
 /** Refusal `unknown_message` when it isn't there; the same, in other words, when a turn has taken it. */
 export async function deleteQueued(db: Database, input: QueuedMessageName): Promise<ChatFacts> {
-  return changeChat(db, input.chatId, async (trx) => {
-    const chat = await requireChat(trx, input.chatId);
+  return changeKnownChat(db, input.chatId, async (trx, chat) => {
     const row = await findQueuedRow(trx, input);
     // Deleted before: whoever asks again wants what is.
     if (row !== undefined && row.deleted_at !== null) return readFacts(trx, chat);
     await updateQueuedRow(trx, requireWaiting(row, input), { deleted_at: new Date().toISOString() });
-    await tellQueue(trx, chat);
+    await tellQueue(trx, input.chatId);
     return readFacts(trx, chat);
   });
 }
 
 /** To the front: it is answered next. */
 export async function promoteQueued(db: Database, input: QueuedMessageName): Promise<ChatFacts> {
-  return changeChat(db, input.chatId, async (trx) => {
-    const chat = await requireChat(trx, input.chatId);
+  return changeKnownChat(db, input.chatId, async (trx, chat) => {
     const row = requireWaiting(await findQueuedRow(trx, input), input);
     const untaken = await listUntaken(trx, input.chatId);
     const [first] = untaken.filter(({ turn }) => turn === null);
     if (first?.client_message_id === row.client_message_id) return readFacts(trx, chat);
     await updateQueuedRow(trx, row, { position: frontPosition(untaken) });
-    await tellQueue(trx, chat);
+    await tellQueue(trx, input.chatId);
     return readFacts(trx, chat);
   });
 }
@@ -147,7 +144,6 @@ function requireWaiting(
   );
 }
 
-async function tellQueue(trx: Transaction<Schema>, chat: Selectable<ChatRow>): Promise<void> {
-  const { queue } = await readFacts(trx, chat);
-  await appendEvents(trx, chat.id as QueuedMessageName['chatId'], [{ type: 'queue', queue }]);
+async function tellQueue(trx: Transaction<Schema>, chatId: ChatId): Promise<void> {
+  await appendEvents(trx, chatId, [{ type: 'queue', queue: await listWaiting(trx, chatId) }]);
 }

@@ -22,8 +22,8 @@ export interface StepRetry {
 export async function noteRetry(db: Database, held: StepAttempt, retry: StepRetry): Promise<void> {
   const { chatId, turn, step } = held;
   const { code, attempt, retryInMs } = retry;
-  await changeChat(db, chatId, async (trx) => {
-    const row = await requireHeldStep(trx, held);
+  await changeChat(db, chatId, async (trx, chat) => {
+    const row = await requireHeldStep(trx, chat, held);
     await withdrawParts(trx, held, row.has_parts === 1);
     await updateStep(trx, held, { has_parts: 0 });
     const message = toStoredText(retry.message);

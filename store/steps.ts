@@ -11,9 +11,9 @@ import type { ChatId, MessageId } from '../contract/ids.ts';
 import { insertAssistantMessage } from './assistant-message.ts';
 import { hasResult, readCommittedCall } from './call-row.ts';
 import { listCallRows, resolveCallRow } from './calls.ts';
-import { findChatRow, raiseHighestMessageId, requireChat } from './chats.ts';
+import { changeKnownChat, raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
-import type { Schema, StepRow } from './schema.ts';
+import type { ChatRow, Schema, StepRow } from './schema.ts';
 import { withdrawParts } from './step-withdrawal.ts';
 import { appendEvents, dropParts, readParts } from './stream-events.ts';
 import { changeChat } from './transaction.ts';
@@ -49,27 +49,26 @@ export type BeginStepResult =
  * turn that has ended. Throws `step_closed`, `turn_closed`, or `too_busy` when a later attempt holds the step.
  */
 export async function beginStep(db: Database, input: BeginStepInput): Promise<BeginStepResult> {
-  return changeChat(db, input.chatId, async (trx): Promise<BeginStepResult> => {
+  return changeChat(db, input.chatId, async (trx, found): Promise<BeginStepResult> => {
     const row = await findStepRow(trx, input);
     if (row?.state === 'committed') return { state: 'committed', result: await readCommittedStep(trx, row) };
-    await requireActiveTurn(trx, input);
+    const chat = await requireActiveTurn(trx, found, input);
     await requireEarlierStep(trx, input);
     if (row?.state === 'closed') throw closedStep(input);
-    const token = randomUUID();
+    const attempt = { ...input, token: randomUUID() };
     if (row === undefined) {
-      await insertStep(trx, input, token);
-      return { state: 'begun', attempt: { ...input, token } };
+      await insertStep(trx, chat, attempt);
+      return { state: 'begun', attempt };
     }
     // An attempt that a frozen worker had swallowed must not take the step from the one that replaced it.
     if (row.attempt_scheduled_ms > input.attemptScheduledMs) throw overtaken(input);
     await withdrawParts(trx, input, row.has_parts === 1);
     await updateStep(trx, input, {
-      attempt_token: token,
+      attempt_token: attempt.token,
       attempt_scheduled_ms: input.attemptScheduledMs,
       has_parts: 0,
     });
-    const { messageId, stepNonce } = requireIdentity(row);
-    return { state: 'begun', attempt: { ...input, token, messageId, stepNonce } };
+    return { state: 'begun', attempt: { ...attempt, ...requireIdentity(row) } };
   });
 }
 
@@ -81,9 +80,12 @@ async function requireEarlierStep(trx: Transaction<Schema>, input: BeginStepInpu
   throw new Refusal('store_rolled_back', `the store has lost step ${input.step - 1} of turn ${input.turn}`);
 }
 
-async function insertStep(trx: Transaction<Schema>, input: BeginStepInput, token: string): Promise<void> {
-  const { chatId, turn, step, messageId } = input;
-  const { highest_message_id: highest } = await requireChat(trx, chatId);
+async function insertStep(
+  trx: Transaction<Schema>,
+  { highest_message_id: highest }: Selectable<ChatRow>,
+  input: BeginStepInput & { readonly token: string },
+): Promise<void> {
+  const { chatId, turn, step, messageId, token } = input;
   if (messageId <= highest) {
     throw new Refusal(
       'bad_request',
@@ -113,16 +115,20 @@ async function insertStep(trx: Transaction<Schema>, input: BeginStepInput, token
 /** Shows a piece of text that the model is still writing. Throws once the attempt doesn't hold the step any more. */
 export async function writePart(db: Database, attempt: StepAttempt, text: string): Promise<void> {
   const { chatId, turn, step, messageId } = attempt;
-  await changeChat(db, chatId, async (trx) => {
-    await requireHeldStep(trx, attempt);
+  await changeChat(db, chatId, async (trx, chat) => {
+    await requireHeldStep(trx, chat, attempt);
     await updateStep(trx, attempt, { has_parts: 1 });
     await appendEvents(trx, chatId, [{ type: 'part', turn, step, messageId, text }]);
   });
 }
 
 /** The open step that this attempt holds; throws when it is closed, committed, overtaken, or its turn has ended. */
-export async function requireHeldStep(trx: Transaction<Schema>, attempt: StepAttempt): Promise<Selectable<StepRow>> {
-  await requireActiveTurn(trx, attempt);
+export async function requireHeldStep(
+  trx: Transaction<Schema>,
+  chat: Selectable<ChatRow> | undefined,
+  attempt: StepAttempt,
+): Promise<Selectable<StepRow>> {
+  await requireActiveTurn(trx, chat, attempt);
   const row = await findStepRow(trx, attempt);
   if (row === undefined || row.state === 'closed') throw closedStep(attempt);
   if (row.state === 'committed' || row.attempt_token !== attempt.token) throw overtaken(attempt);
@@ -134,7 +140,7 @@ export async function requireHeldStep(trx: Transaction<Schema>, attempt: StepAtt
  * a target). Calls with a target are handed back open: only the agent knows what became of them.
  */
 export async function closeStep(db: Database, input: CloseStepInput): Promise<CloseStepResult> {
-  return changeChat(db, input.chatId, async (trx): Promise<CloseStepResult> => {
+  return changeKnownChat(db, input.chatId, async (trx): Promise<CloseStepResult> => {
     const row = await findStepRow(trx, input);
     if (row?.state !== 'committed') {
       const kept = input.keepsText === true && row !== undefined ? await keepText(trx, row) : undefined;
@@ -182,7 +188,6 @@ async function closeUncommitted(
     await withdrawParts(trx, input, row.has_parts === 1);
     return;
   }
-  await requireChat(trx, input.chatId);
   await trx
     .insertInto('steps')
     .values({
@@ -235,15 +240,16 @@ export async function findStepRow(
     .executeTakeFirst();
 }
 
+/** The chat, whose running turn this is. */
 export async function requireActiveTurn(
   trx: Transaction<Schema>,
+  chat: Selectable<ChatRow> | undefined,
   name: { chatId: ChatId; turn: number },
-): Promise<void> {
-  const chat = await findChatRow(trx, name.chatId);
+): Promise<Selectable<ChatRow>> {
   const turn = await findTurnRow(trx, name);
   if (chat?.active_turn === name.turn) {
     // An edit has hidden what this turn would go on with.
-    if (turn === undefined || turn.epoch === chat.epoch) return;
+    if (turn === undefined || turn.epoch === chat.epoch) return chat;
     throw new Refusal('turn_closed', `turn ${name.turn} of chat ${name.chatId} is of an epoch that an edit has ended`);
   }
   // It was taken before it came here, so a store that doesn't know it has lost some of its past (I02).

@@ -3,11 +3,11 @@
  * runs in it must do nothing outside of the database.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { ChatId } from '../contract/ids.ts';
 import type { Database } from './database.ts';
 import { isLostConnection, isUndone } from './postgres/passing-failures.ts';
-import type { Schema } from './schema.ts';
+import type { ChatRow, Schema } from './schema.ts';
 
 /** A restart of the database server takes seconds; an activity or a person tries again after that. */
 const REPEAT_MS_MAX = 10_000;
@@ -17,17 +17,18 @@ const PAUSE_MS_MAX = 500;
 /**
  * One change of one chat. It holds the chat's row from its first statement to its commit, so that changes of a chat
  * happen one after the other on every database: each sees what the one before it made of turn, step, queue and event
- * numbers (T1, S1). It takes that one lock only, so two changes never wait for each other.
+ * numbers (T1, S1). It takes that one lock only, so two changes never wait for each other. The change is given the row
+ * as the lock found it; undefined where there is no such chat.
  */
 export async function changeChat<Result>(
   db: Database,
   chatId: ChatId,
-  change: (trx: Transaction<Schema>) => Promise<Result>,
+  change: (trx: Transaction<Schema>, chat: Selectable<ChatRow> | undefined) => Promise<Result>,
 ): Promise<Result> {
   return inTransaction(db, async (trx) => {
     // SQLite has no such lock and needs none: its write transactions exclude each other (sqlite/dialect.ts).
-    await trx.selectFrom('chats').select('id').where('id', '=', chatId).forUpdate().executeTakeFirst();
-    return change(trx);
+    const chat = await trx.selectFrom('chats').selectAll().where('id', '=', chatId).forUpdate().executeTakeFirst();
+    return change(trx, chat);
   });
 }
 

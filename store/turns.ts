@@ -6,7 +6,7 @@ import type { AgentId, ChatId, MessageId } from '../contract/ids.ts';
 import { FAILURE_CHARACTERS_MAX } from '../contract/limits.ts';
 import type { TurnEnd } from '../contract/turn.ts';
 import { toSafeText } from '../contract/well-formed.ts';
-import { raiseHighestMessageId, requireChat } from './chats.ts';
+import { changeKnownChat, raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
 import { listUntaken, updateQueuedRow } from './queue-rows.ts';
 import type { ChatRow, Schema } from './schema.ts';
@@ -14,7 +14,6 @@ import { toStoredText } from './stored-text.ts';
 import { withdrawOpenSteps } from './step-withdrawal.ts';
 import { appendEvents } from './stream-events.ts';
 import type { StreamEventBody, TurnError } from './stream-events.ts';
-import { changeChat } from './transaction.ts';
 import { findTurnRow, setLastTurn } from './turn-rows.ts';
 
 export interface Turn {
@@ -29,8 +28,7 @@ export interface Turn {
 
 /** Allots the next turn number of a chat, for whoever starts the turn's workflow. A number that isn't used is a gap. */
 export async function reserveNextTurn(db: Database, chatId: ChatId): Promise<number> {
-  return changeChat(db, chatId, async (trx) => {
-    const { last_turn: last } = await requireChat(trx, chatId);
+  return changeKnownChat(db, chatId, async (trx, { last_turn: last }) => {
     await setLastTurn(trx, { chatId, turn: last + 1 });
     return last + 1;
   });
@@ -42,7 +40,7 @@ export async function reserveNextTurn(db: Database, chatId: ChatId): Promise<num
  * `store_rolled_back`; the last one ends the turn, and ids go on above the agent's, so the next turn works.
  */
 export async function takeTurn(db: Database, input: TakeTurnInput): Promise<TakeTurnResult> {
-  const taken = await changeChat(db, input.chatId, (trx) => takeInTransaction(trx, input));
+  const taken = await changeKnownChat(db, input.chatId, (trx, chat) => takeInTransaction(trx, chat, input));
   // Thrown out here, since what notices the rollback must not itself be rolled back.
   if (taken === 'store_rolled_back') throw new Refusal('store_rolled_back', ROLLED_BACK_TEXT);
   return taken;
@@ -53,10 +51,10 @@ const ROLLED_BACK_TEXT =
 
 async function takeInTransaction(
   trx: Transaction<Schema>,
+  chat: Selectable<ChatRow>,
   input: TakeTurnInput,
 ): Promise<TakeTurnResult | 'store_rolled_back'> {
   const { chatId, turn } = input;
-  const chat = await requireChat(trx, chatId);
   const row = await findTurnRow(trx, input);
   if (row?.error_code === 'store_rolled_back') return 'store_rolled_back';
   if (row !== undefined && row.state !== 'active') {
@@ -137,8 +135,7 @@ async function takeMessage(trx: Transaction<Schema>, input: TakeTurnInput, highe
  * never committed; returns the end that stands. Throws `invariant_broken` while one of its calls has no result: nothing is resolved silently (C1).
  */
 export async function endTurn(db: Database, input: EndTurnInput): Promise<{ readonly state: TurnEnd }> {
-  return changeChat(db, input.chatId, async (trx) => {
-    const chat = await requireChat(trx, input.chatId);
+  return changeKnownChat(db, input.chatId, async (trx, chat) => {
     const row = await findTurnRow(trx, input);
     if (input.highestMessageId !== undefined) {
       await raiseHighestMessageId(trx, input.chatId, input.highestMessageId);
