@@ -7,12 +7,12 @@ import { callNonce } from '../contract/ids.ts';
 import type { AgentId, ToolCallId } from '../contract/ids.ts';
 import { CALLS_SIDE_BY_SIDE_MAX } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
-import { insertAssistantMessage } from './assistant-message.ts';
 import { readCall, readCommittedCall } from './call-row.ts';
 import { askedCallOf } from './chat-snapshot.ts';
 import { listCallRows, outcomeColumns } from './calls.ts';
 import type { OutcomeColumns } from './calls.ts';
 import type { Database } from './database.ts';
+import { insertMessage } from './message-rows.ts';
 import type { Schema } from './schema.ts';
 import type { StepUsage } from './step-usage.ts';
 import { findStepRow, readCommittedStep, requireHeldStep, updateStep } from './steps.ts';
@@ -57,7 +57,7 @@ export async function commitStep(
     if (row?.state === 'committed') return readCommittedStep(trx, row);
     await requireHeldStep(trx, chat, attempt);
     const text = toStoredText(input.text);
-    await insertAssistantMessage(trx, attempt, text);
+    await insertMessage(trx, { chatId, messageId, role: 'assistant', turn, step, text });
     const targeted = callsDispatchedAtOnce(input.calls);
     for (const [position, draft] of input.calls.entries()) {
       const target = targeted.has(draft) ? input.target : undefined;

@@ -9,6 +9,7 @@ import { CodedError, Refusal } from '../contract/failures.ts';
 import type { ChatId, MessageId } from '../contract/ids.ts';
 import { raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
+import { insertMessage } from './message-rows.ts';
 import type { ChatRow, CompactionRow, Schema } from './schema.ts';
 import type { StepUsage } from './step-usage.ts';
 import { requireActiveTurn } from './steps.ts';
@@ -93,7 +94,7 @@ export async function commitCompaction(
     if (row?.state === 'committed') return readCommitted(trx, row);
     await requireHeld(trx, chat, attempt);
     const text = toStoredText(input.text);
-    await insertSummary(trx, attempt, text);
+    await insertMessage(trx, { chatId, messageId, role: 'summary', turn, text });
     for (let next = 0; next < input.replaced.length; next += IDS_PER_STATEMENT) {
       await trx
         .updateTable('messages')
@@ -111,24 +112,6 @@ export async function commitCompaction(
     await appendEvents(trx, chatId, [{ type: 'message', role: 'summary', id: messageId, turn, text, messageCount }]);
     return { messageId, messageCount };
   });
-}
-
-async function insertSummary(trx: Transaction<Schema>, attempt: CompactionAttempt, text: string): Promise<void> {
-  await trx
-    .insertInto('messages')
-    .values({
-      chat_id: attempt.chatId,
-      id: attempt.messageId,
-      role: 'summary',
-      turn: attempt.turn,
-      step: null,
-      client_message_id: null,
-      text,
-      hidden: 0,
-      summarized_by: null,
-      at: new Date().toISOString(),
-    })
-    .execute();
 }
 
 /**

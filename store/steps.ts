@@ -8,11 +8,11 @@ import type { CloseStepInput, CloseStepResult, GenerateStepResult } from '../con
 import type { CallOutcome } from '../contract/calls.ts';
 import { CodedError, Refusal } from '../contract/failures.ts';
 import type { ChatId, MessageId } from '../contract/ids.ts';
-import { insertAssistantMessage } from './assistant-message.ts';
 import { hasResult, readCommittedCall } from './call-row.ts';
 import { listCallRows, resolveCallRow } from './calls.ts';
 import { changeKnownChat, raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
+import { insertMessage } from './message-rows.ts';
 import type { ChatRow, Schema, StepRow } from './schema.ts';
 import { withdrawParts } from './step-withdrawal.ts';
 import { appendEvents, dropParts, readParts } from './stream-events.ts';
@@ -171,7 +171,7 @@ async function keepText(trx: Transaction<Schema>, row: Selectable<StepRow>): Pro
   if (text.trim() === '') return undefined;
   const { messageId } = requireIdentity(row);
   const place = { chatId, turn, step, messageId };
-  await insertAssistantMessage(trx, place, text);
+  await insertMessage(trx, { ...place, role: 'assistant', text });
   await updateStep(trx, place, { state: 'committed', attempt_token: null, has_parts: 0 });
   await dropParts(trx, place);
   await appendEvents(trx, chatId, [{ type: 'message', role: 'assistant', id: messageId, turn, step, text, calls: [] }]);

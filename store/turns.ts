@@ -8,6 +8,7 @@ import type { TurnEnd } from '../contract/turn.ts';
 import { toSafeText } from '../contract/well-formed.ts';
 import { changeKnownChat, raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
+import { insertMessage } from './message-rows.ts';
 import { listUntaken, updateQueuedRow } from './queue-rows.ts';
 import type { ChatRow, Schema } from './schema.ts';
 import { toStoredText } from './stored-text.ts';
@@ -109,21 +110,7 @@ async function takeMessage(trx: Transaction<Schema>, input: TakeTurnInput, highe
   if (message === undefined) return highest;
   const id = (highest + 1) as MessageId;
   const { client_message_id: clientMessageId, text } = message;
-  await trx
-    .insertInto('messages')
-    .values({
-      chat_id: chatId,
-      id,
-      role: 'user',
-      turn,
-      step: null,
-      client_message_id: clientMessageId,
-      text,
-      hidden: 0,
-      summarized_by: null,
-      at: new Date().toISOString(),
-    })
-    .execute();
+  await insertMessage(trx, { chatId, messageId: id, role: 'user', turn, clientMessageId, text });
   await updateQueuedRow(trx, message, { turn, message_id: id });
   await raiseHighestMessageId(trx, chatId, id);
   await appendEvents(trx, chatId, [{ type: 'message', role: 'user', id, turn, clientMessageId, text }]);
