@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { readCall, snapshotOf } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import { chatEvent } from './chats.ts';
-import { hiddenKeys } from './conversation.ts';
+import { listNoteRows } from './notes.ts';
 import { listUntaken } from './queue-rows.ts';
 import type { ChatRow, MessageRow, Schema } from './schema.ts';
 import { readParts } from './stream-events.ts';
@@ -88,14 +88,7 @@ async function tellMessages(
     .orderBy('position')
     .execute();
   const calls = Map.groupBy(rows.map(readCall), ({ messageId }) => messageId);
-  const notes = await trx
-    .selectFrom('notes')
-    .selectAll()
-    .where('chat_id', '=', chatId)
-    .where('after_message_id', '>=', firstId)
-    .where('key', 'not in', (query) => hiddenKeys(query, chatId))
-    .orderBy('position')
-    .execute();
+  const notes = await listNoteRows(trx, { chatId, fromId: firstId });
   const counts = await countReplaced(trx, chatId, messages);
   const tell = (row: Selectable<MessageRow>): StreamEventBody => {
     const id = row.id as MessageId;

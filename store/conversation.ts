@@ -1,10 +1,11 @@
-import type { ExpressionBuilder, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { ChatId, MessageId } from '../contract/ids.ts';
 import type { ConversationCall, ConversationMessage, NoteMessage, SaidMessage } from '../contract/messages.ts';
 import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import type { Database } from './database.ts';
-import type { MessageRow, Schema } from './schema.ts';
+import { listNoteRows } from './notes.ts';
+import type { MessageRow } from './schema.ts';
 import { inSnapshot } from './transaction.ts';
 
 /**
@@ -25,20 +26,10 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
       .orderBy('message_id')
       .orderBy('position')
       .execute();
-    const notes = (
-      await trx
-        .selectFrom('notes')
-        .selectAll()
-        .where('chat_id', '=', chatId)
-        .where('key', 'not in', (query) => hiddenKeys(query, chatId))
-        .orderBy('position')
-        .execute()
-    ).map(({ after_message_id: afterMessageId, text }): NoteMessage => ({
-      role: 'note',
-      chatId,
-      afterMessageId,
-      text,
-    }));
+    const noteRows = await listNoteRows(trx, { chatId });
+    const notes = noteRows.map(({ after_message_id: afterMessageId, text }): NoteMessage => {
+      return { role: 'note', chatId, afterMessageId, text };
+    });
     const visibleIds = new Set(messages.map(({ id }) => id));
     const shown = callRows.filter((row) => visibleIds.has(row.message_id)).map(readCall);
     const callsByMessage = Map.groupBy(shown, (call) => call.messageId);
@@ -55,18 +46,6 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
     });
     return withNotes(said, notes);
   });
-}
-
-/** Of calls that an edit has hidden: nobody is told of them any more. */
-export function hiddenKeys(query: ExpressionBuilder<Schema, 'notes'>, chatId: ChatId) {
-  return query
-    .selectFrom('calls')
-    .innerJoin('messages', (join) =>
-      join.onRef('messages.chat_id', '=', 'calls.chat_id').onRef('messages.id', '=', 'calls.message_id'),
-    )
-    .select('calls.key')
-    .where('calls.chat_id', '=', chatId)
-    .where('messages.hidden', '>', 0);
 }
 
 type VisibleMessage = Pick<

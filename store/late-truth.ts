@@ -3,7 +3,6 @@ import type { Selectable, Transaction } from 'kysely';
 import type { RecordResultResult, RecordTruthInput } from '../contract/activity-interfaces.ts';
 import { mayMoveTo } from '../contract/calls.ts';
 import type { CallOutcome } from '../contract/calls.ts';
-import type { ChatId, ExecutionKey } from '../contract/ids.ts';
 import { NOTE_CHARACTERS_MAX } from '../contract/limits.ts';
 import { cutAtCharacter } from '../contract/well-formed.ts';
 import { hasResult, readCall } from './call-row.ts';
@@ -11,9 +10,8 @@ import type { StoredCall } from './call-row.ts';
 import { heldResult, outcomeColumns, requireCallRow, resolveCallRow, updateCallRow } from './calls.ts';
 import { requireChat } from './chats.ts';
 import type { Database } from './database.ts';
-import type { CallRow, ChatRow, Schema } from './schema.ts';
-import { toStoredText } from './stored-text.ts';
-import { appendEvents } from './stream-events.ts';
+import { addNote } from './notes.ts';
+import type { CallRow, Schema } from './schema.ts';
 import { changeChat } from './transaction.ts';
 
 /**
@@ -56,40 +54,6 @@ async function isHidden(trx: Transaction<Schema>, row: Selectable<CallRow>): Pro
     .where('id', '=', row.message_id)
     .executeTakeFirst();
   return message !== undefined && message.hidden > 0;
-}
-
-async function addNote(
-  trx: Transaction<Schema>,
-  chat: Selectable<ChatRow>,
-  note: { readonly key: ExecutionKey; readonly text: string },
-): Promise<void> {
-  const chatId = chat.id as ChatId;
-  const { key } = note;
-  const text = toStoredText(note.text);
-  await trx
-    .insertInto('notes')
-    .values({
-      chat_id: chatId,
-      position: await nextPosition(trx, chatId),
-      // The ids of a step that is being generated are taken, so the note stands after what can't have known of it.
-      after_message_id: chat.highest_message_id,
-      key,
-      text,
-      at: new Date().toISOString(),
-    })
-    .execute();
-  await appendEvents(trx, chatId, [{ type: 'note', key, text }]);
-}
-
-async function nextPosition(trx: Transaction<Schema>, chatId: ChatId): Promise<number> {
-  const last = await trx
-    .selectFrom('notes')
-    .select('position')
-    .where('chat_id', '=', chatId)
-    .orderBy('position', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return (last?.position ?? 0) + 1;
 }
 
 function noteText({ toolName, toolCallId, summary, result }: StoredCall, outcome: CallOutcome): string {

@@ -7,6 +7,7 @@ import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
 import type { Database } from './database.ts';
 import { requireLimit } from './list-chats.ts';
+import { listNoteRows } from './notes.ts';
 import type { MessageRow, Schema } from './schema.ts';
 import { inSnapshot } from './transaction.ts';
 
@@ -84,10 +85,7 @@ async function complete(
     .orderBy('message_id')
     .orderBy('position')
     .execute();
-  let noteQuery = trx.selectFrom('notes').selectAll().where('chat_id', '=', chatId);
-  noteQuery = noteQuery.where('after_message_id', '>=', first);
-  if (end !== undefined) noteQuery = noteQuery.where('after_message_id', '<', end);
-  const noteRows = await noteQuery.orderBy('position').execute();
+  const noteRows = await listNoteRows(trx, { chatId, fromId: first, ...(end !== undefined && { beforeId: end }) });
   const calls = Map.groupBy(callRows.map(readCall), ({ messageId }) => messageId);
   // A note may stand after an id that became no message, or a hidden one: it is told with the message before that.
   const notes = Map.groupBy(noteRows, (note) => rows.findLast(({ id }) => id <= note.after_message_id)?.id);

@@ -114,6 +114,11 @@ describe('an edit', () => {
     expect(await seen(store)).toHaveLength(5);
     await store.editMessage(edit(3));
     expect(await seen(store)).toEqual(['user: hello', 'assistant: a']);
+    const { messages } = await store.listMessages({ chatId: CHAT, limit: 10 });
+    expect(messages.map(({ id, notes }) => ({ id, notes }))).toEqual([
+      { id: 1, notes: [] },
+      { id: 2, notes: [] },
+    ]);
   });
 });
 
