@@ -149,24 +149,33 @@ export async function listCalls(
   db: Database,
   input: { chatId: ChatId; turn?: number },
 ): Promise<readonly StoredCall[]> {
-  let query = db.selectFrom('calls').selectAll().where('chat_id', '=', input.chatId);
-  if (input.turn !== undefined) query = query.where('turn', '=', input.turn);
-  const rows = await query.orderBy('message_id').orderBy('position').execute();
-  return rows.map(readCall);
+  return (await listCallRows(db, input)).map(readCall);
 }
 
-/** The calls of one assistant message, in the asked order. */
-export async function listCallRows(
+export interface CallRange {
+  readonly chatId: ChatId;
+  readonly turn?: number;
+  /** The messages that asked for them, from the first to the last. */
+  readonly fromId?: number;
+  readonly toId?: number;
+}
+
+/** In the order in which they were asked for. */
+export async function listCallRows(db: Database, range: CallRange): Promise<Selectable<CallRow>[]> {
+  const { chatId, turn, fromId, toId } = range;
+  let query = db.selectFrom('calls').selectAll().where('chat_id', '=', chatId);
+  if (turn !== undefined) query = query.where('turn', '=', turn);
+  if (fromId !== undefined) query = query.where('message_id', '>=', fromId);
+  if (toId !== undefined) query = query.where('message_id', '<=', toId);
+  return query.orderBy('message_id').orderBy('position').execute();
+}
+
+/** Of one assistant message. */
+export async function listAskedCallRows(
   db: Database,
-  input: { chatId: ChatId; messageId: number },
+  { chatId, messageId }: { readonly chatId: ChatId; readonly messageId: number },
 ): Promise<Selectable<CallRow>[]> {
-  return db
-    .selectFrom('calls')
-    .selectAll()
-    .where('chat_id', '=', input.chatId)
-    .where('message_id', '=', input.messageId)
-    .orderBy('position')
-    .execute();
+  return listCallRows(db, { chatId, fromId: messageId, toId: messageId });
 }
 
 export async function findCallRow(

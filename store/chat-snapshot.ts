@@ -7,12 +7,15 @@ import type { ChatId, MessageId } from '../contract/ids.ts';
 import type { Database } from './database.ts';
 import { readCall, snapshotOf } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
+import { listCallRows } from './calls.ts';
 import { chatEvent } from './chats.ts';
 import { listNoteRows } from './notes.ts';
 import { listUntaken } from './queue-rows.ts';
 import type { ChatRow, MessageRow, Schema } from './schema.ts';
 import { readParts } from './stream-events.ts';
 import type { AskedCall, StreamEventBody } from './stream-events.ts';
+import { findTurnRow } from './turn-rows.ts';
+import type { TurnName } from './turn-rows.ts';
 
 export interface ChatSnapshot {
   /** Events up to and including this one are in the snapshot. */
@@ -79,14 +82,7 @@ async function tellMessages(
 ): Promise<StreamEventBody[]> {
   // Of a snapshot without messages no call or note is told either.
   const firstId = isPart ? (messages[0]?.id ?? Number.MAX_SAFE_INTEGER) : 0;
-  const rows = await trx
-    .selectFrom('calls')
-    .selectAll()
-    .where('chat_id', '=', chatId)
-    .where('message_id', '>=', firstId)
-    .orderBy('message_id')
-    .orderBy('position')
-    .execute();
+  const rows = await listCallRows(trx, { chatId, fromId: firstId });
   const calls = Map.groupBy(rows.map(readCall), ({ messageId }) => messageId);
   const notes = await listNoteRows(trx, { chatId, fromId: firstId });
   const counts = await countReplaced(trx, chatId, messages);
@@ -170,16 +166,8 @@ async function tellRunningStep(trx: Transaction<Schema>, chat: Selectable<ChatRo
   return [{ type: last.type, ...(JSON.parse(last.payload) as object) } as StreamEventBody];
 }
 
-async function tellTurnEnd(
-  trx: Transaction<Schema>,
-  { chatId, turn }: { readonly chatId: ChatId; readonly turn: number },
-): Promise<StreamEventBody[]> {
-  const row = await trx
-    .selectFrom('turns')
-    .select(['state', 'error_code', 'error_message'])
-    .where('chat_id', '=', chatId)
-    .where('turn', '=', turn)
-    .executeTakeFirst();
+async function tellTurnEnd(trx: Transaction<Schema>, { chatId, turn }: TurnName): Promise<StreamEventBody[]> {
+  const row = await findTurnRow(trx, { chatId, turn });
   if (row === undefined || row.state === 'active') return [];
   const error = row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? '' } };
   return [{ type: 'turn', turn, state: row.state, ...error }];

@@ -9,7 +9,7 @@ import { CALLS_SIDE_BY_SIDE_MAX } from '../contract/limits.ts';
 import type { Target } from '../contract/target.ts';
 import { readCall, readCommittedCall } from './call-row.ts';
 import { askedCallOf } from './chat-snapshot.ts';
-import { listCallRows, outcomeColumns } from './calls.ts';
+import { listAskedCallRows, outcomeColumns } from './calls.ts';
 import type { OutcomeColumns } from './calls.ts';
 import type { Database } from './database.ts';
 import { insertMessage } from './message-rows.ts';
@@ -70,7 +70,7 @@ export async function commitStep(
       usage: input.usage === undefined ? null : JSON.stringify(input.usage),
     });
     await dropParts(trx, attempt);
-    const rows = await listCallRows(trx, { chatId, messageId });
+    const rows = await listAskedCallRows(trx, { chatId, messageId });
     const calls = rows.map((call) => askedCallOf(readCall(call)));
     await appendEvents(trx, chatId, [{ type: 'message', role: 'assistant', id: messageId, turn, step, text, calls }]);
     return { messageId, calls: rows.map(readCommittedCall), isFinal: rows.length === 0 };

@@ -3,6 +3,7 @@ import type { ChatId, MessageId } from '../contract/ids.ts';
 import type { ConversationCall, ConversationMessage, NoteMessage, SaidMessage } from '../contract/messages.ts';
 import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
+import { listCallRows } from './calls.ts';
 import type { Database } from './database.ts';
 import { listNoteRows } from './notes.ts';
 import type { MessageRow } from './schema.ts';
@@ -17,15 +18,9 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
   // One snapshot, so that no call is seen without the message that asked for it.
   return inSnapshot(db, async (trx) => {
     const messages = await visibleMessages(trx, chatId);
-    const callRows = await trx
-      .selectFrom('calls')
-      .selectAll()
-      .where('chat_id', '=', chatId)
-      // Those of hidden messages between are left out below, which costs less than to ask for each message.
-      .where('message_id', '>=', messages.find(({ role }) => role === 'assistant')?.id ?? Number.MAX_SAFE_INTEGER)
-      .orderBy('message_id')
-      .orderBy('position')
-      .execute();
+    // Those of hidden messages between are left out below, which costs less than to ask for each message.
+    const fromId = messages.find(({ role }) => role === 'assistant')?.id ?? Number.MAX_SAFE_INTEGER;
+    const callRows = await listCallRows(trx, { chatId, fromId });
     const noteRows = await listNoteRows(trx, { chatId });
     const notes = noteRows.map(({ after_message_id: afterMessageId, text }): NoteMessage => {
       return { role: 'note', chatId, afterMessageId, text };

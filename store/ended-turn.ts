@@ -1,8 +1,8 @@
-import type { ChatId } from '../contract/ids.ts';
 import type { TurnEnd } from '../contract/turn.ts';
 import type { Database } from './database.ts';
 import type { TurnError } from './stream-events.ts';
 import { inSnapshot } from './transaction.ts';
+import type { TurnName } from './turn-rows.ts';
 
 /** What others are told of a turn that has ended. */
 export interface EndedTurn {
@@ -14,11 +14,6 @@ export interface EndedTurn {
   readonly calls: number;
   /** The chat's. */
   readonly title?: string;
-}
-
-interface TurnName {
-  readonly chatId: ChatId;
-  readonly turn: number;
 }
 
 /** Undefined for a turn that runs, or that the store doesn't know. */

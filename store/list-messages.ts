@@ -5,6 +5,7 @@ import type { ChatId, ExecutionKey, MessageId } from '../contract/ids.ts';
 import { MESSAGE_PAGE_MESSAGES_MAX } from '../contract/limits.ts';
 import { readCall } from './call-row.ts';
 import type { StoredCall } from './call-row.ts';
+import { listCallRows } from './calls.ts';
 import type { Database } from './database.ts';
 import { requireLimit } from './list-chats.ts';
 import { listNoteRows } from './notes.ts';
@@ -76,15 +77,7 @@ async function complete(
 ): Promise<ListedMessage[]> {
   const [first, last] = [rows[0]?.id, rows.at(-1)?.id];
   if (first === undefined || last === undefined) return [];
-  const callRows = await trx
-    .selectFrom('calls')
-    .selectAll()
-    .where('chat_id', '=', chatId)
-    .where('message_id', '>=', first)
-    .where('message_id', '<=', last)
-    .orderBy('message_id')
-    .orderBy('position')
-    .execute();
+  const callRows = await listCallRows(trx, { chatId, fromId: first, toId: last });
   const noteRows = await listNoteRows(trx, { chatId, fromId: first, ...(end !== undefined && { beforeId: end }) });
   const calls = Map.groupBy(callRows.map(readCall), ({ messageId }) => messageId);
   // A note may stand after an id that became no message, or a hidden one: it is told with the message before that.

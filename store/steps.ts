@@ -9,7 +9,7 @@ import type { CallOutcome } from '../contract/calls.ts';
 import { CodedError, Refusal } from '../contract/failures.ts';
 import type { ChatId, MessageId } from '../contract/ids.ts';
 import { hasResult, readCommittedCall } from './call-row.ts';
-import { listCallRows, resolveCallRow } from './calls.ts';
+import { listAskedCallRows, resolveCallRow } from './calls.ts';
 import { changeKnownChat, raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
 import { insertMessage } from './message-rows.ts';
@@ -148,7 +148,7 @@ export async function closeStep(db: Database, input: CloseStepInput): Promise<Cl
       return { openCalls: [], ...(kept === undefined ? {} : { messageId: kept }) };
     }
     const { messageId } = requireIdentity(row);
-    const open = (await listCallRows(trx, { chatId: input.chatId, messageId })).filter((call) => !hasResult(call));
+    const open = (await listAskedCallRows(trx, { chatId: input.chatId, messageId })).filter((call) => !hasResult(call));
     for (const call of open) if (call.target === null) await resolveCallRow(trx, call, NOT_RUN);
     return { messageId, openCalls: open.filter((call) => call.target !== null).map(readCommittedCall) };
   });
@@ -209,7 +209,7 @@ async function closeUncommitted(
 /** What a committed step gave, as stored now: calls that have a result since say so. */
 export async function readCommittedStep(db: Database, row: Selectable<StepRow>): Promise<GenerateStepResult> {
   const { messageId } = requireIdentity(row);
-  const calls = await listCallRows(db, { chatId: row.chat_id as ChatId, messageId });
+  const calls = await listAskedCallRows(db, { chatId: row.chat_id as ChatId, messageId });
   return { messageId, calls: calls.map(readCommittedCall), isFinal: calls.length === 0 };
 }
 

@@ -3,6 +3,7 @@ import type { CloseStrayTurnResult, FindStraysResult } from '../contract/activit
 import type { ChatId } from '../contract/ids.ts';
 import type { StrayTurn } from '../contract/sweep.ts';
 import { hasResult, readCommittedCall } from './call-row.ts';
+import { listCallRows } from './calls.ts';
 import type { Database } from './database.ts';
 import { closeStep } from './steps.ts';
 
@@ -60,13 +61,6 @@ export async function closeStrayTurn(db: Database, input: StrayTurn): Promise<Cl
     .orderBy('step')
     .execute();
   for (const { step } of steps) await closeStep(db, { chatId, turn, step, keepsText: true });
-  const rows = await db
-    .selectFrom('calls')
-    .selectAll()
-    .where('chat_id', '=', chatId)
-    .where('turn', '=', turn)
-    .orderBy('message_id')
-    .orderBy('position')
-    .execute();
+  const rows = await listCallRows(db, { chatId, turn });
   return { openCalls: rows.filter((row) => !hasResult(row)).map(readCommittedCall) };
 }

@@ -5,6 +5,7 @@
 import type { Selectable } from 'kysely';
 import { CodedError, Refusal } from '../../contract/failures.ts';
 import type { ChatId } from '../../contract/ids.ts';
+import { listCallRows } from '../calls.ts';
 import { findChatRow } from '../chats.ts';
 import type { Database } from '../database.ts';
 import type { CallRow, ChatRow, MessageRow, StepRow, TurnRow } from '../schema.ts';
@@ -78,15 +79,7 @@ async function readPage(
       .orderBy('id')
       .limit(PAGE_MESSAGES)
       .execute();
-    const calls = await trx
-      .selectFrom('calls')
-      .selectAll()
-      .where('chat_id', '=', chatId)
-      .where('message_id', '>', after)
-      .where('message_id', '<=', messages.at(-1)?.id ?? after)
-      .orderBy('message_id')
-      .orderBy('position')
-      .execute();
+    const calls = await listCallRows(trx, { chatId, fromId: after + 1, toId: messages.at(-1)?.id ?? after });
     return { messages, calls };
   });
 }
