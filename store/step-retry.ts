@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
-import { requireHeldStep, updateStep } from './steps.ts';
+import { updateStep } from './step-rows.ts';
+import { requireHeldStep } from './steps.ts';
 import type { StepAttempt } from './steps.ts';
 import { withdrawParts } from './step-withdrawal.ts';
 import { toStoredText } from './stored-text.ts';

@@ -1,14 +1,9 @@
 /** Closing steps that were never committed, and taking back what their attempts had shown (F9, H04). */
 import type { Transaction } from 'kysely';
-import type { ChatId } from '../contract/ids.ts';
 import type { Schema } from './schema.ts';
+import type { StepName } from './step-rows.ts';
 import { appendEvents, dropParts } from './stream-events.ts';
-
-export interface StepName {
-  readonly chatId: ChatId;
-  readonly turn: number;
-  readonly step: number;
-}
+import type { TurnName } from './turn-rows.ts';
 
 /** Takes back the parts of a step's attempt, if any were shown. */
 export async function withdrawParts(
@@ -22,10 +17,7 @@ export async function withdrawParts(
 }
 
 /** Closes what an ended turn left open, so that no late attempt can commit into it. */
-export async function withdrawOpenSteps(
-  trx: Transaction<Schema>,
-  { chatId, turn }: { readonly chatId: ChatId; readonly turn: number },
-): Promise<void> {
+export async function withdrawOpenSteps(trx: Transaction<Schema>, { chatId, turn }: TurnName): Promise<void> {
   const open = await trx
     .updateTable('steps')
     .set({ state: 'closed', attempt_token: null })

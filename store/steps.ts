@@ -14,15 +14,15 @@ import { changeKnownChat, raiseHighestMessageId } from './chats.ts';
 import type { Database } from './database.ts';
 import { insertMessage } from './message-rows.ts';
 import type { ChatRow, Schema, StepRow } from './schema.ts';
+import { findStepRow, insertStepRow, updateStep } from './step-rows.ts';
+import type { StepName } from './step-rows.ts';
 import { withdrawParts } from './step-withdrawal.ts';
 import { appendEvents, dropParts, readParts } from './stream-events.ts';
 import { changeChat } from './transaction.ts';
 import { findTurnRow } from './turn-rows.ts';
+import type { TurnName } from './turn-rows.ts';
 
-export interface BeginStepInput {
-  readonly chatId: ChatId;
-  readonly turn: number;
-  readonly step: number;
+export interface BeginStepInput extends StepName {
   readonly messageId: MessageId;
   readonly stepNonce: string;
   /** The server's time at which this attempt was scheduled. */
@@ -30,10 +30,7 @@ export interface BeginStepInput {
 }
 
 /** The right to write into one open step; void as soon as another attempt begins it. */
-export interface StepAttempt {
-  readonly chatId: ChatId;
-  readonly turn: number;
-  readonly step: number;
+export interface StepAttempt extends StepName {
   readonly token: string;
   /** As stored: what an earlier attempt brought wins. */
   readonly messageId: MessageId;
@@ -85,7 +82,7 @@ async function insertStep(
   { highest_message_id: highest }: Selectable<ChatRow>,
   input: BeginStepInput & { readonly token: string },
 ): Promise<void> {
-  const { chatId, turn, step, messageId, token } = input;
+  const { chatId, messageId } = input;
   if (messageId <= highest) {
     throw new Refusal(
       'bad_request',
@@ -94,22 +91,13 @@ async function insertStep(
     );
   }
   await raiseHighestMessageId(trx, chatId, messageId);
-  await trx
-    .insertInto('steps')
-    .values({
-      chat_id: chatId,
-      turn,
-      step,
-      message_id: messageId,
-      nonce: input.stepNonce,
-      state: 'open',
-      attempt_token: token,
-      attempt_scheduled_ms: input.attemptScheduledMs,
-      has_parts: 0,
-      usage: null,
-      at: new Date().toISOString(),
-    })
-    .execute();
+  await insertStepRow(trx, input, {
+    message_id: messageId,
+    nonce: input.stepNonce,
+    state: 'open',
+    attempt_token: input.token,
+    attempt_scheduled_ms: input.attemptScheduledMs,
+  });
 }
 
 /** Shows a piece of text that the model is still writing. Throws once the attempt doesn't hold the step any more. */
@@ -188,22 +176,13 @@ async function closeUncommitted(
     await withdrawParts(trx, input, row.has_parts === 1);
     return;
   }
-  await trx
-    .insertInto('steps')
-    .values({
-      chat_id: input.chatId,
-      turn: input.turn,
-      step: input.step,
-      message_id: null,
-      nonce: null,
-      state: 'closed',
-      attempt_token: null,
-      attempt_scheduled_ms: 0,
-      has_parts: 0,
-      usage: null,
-      at: new Date().toISOString(),
-    })
-    .execute();
+  await insertStepRow(trx, input, {
+    message_id: null,
+    nonce: null,
+    state: 'closed',
+    attempt_token: null,
+    attempt_scheduled_ms: 0,
+  });
 }
 
 /** What a committed step gave, as stored now: calls that have a result since say so. */
@@ -213,38 +192,11 @@ export async function readCommittedStep(db: Database, row: Selectable<StepRow>):
   return { messageId, calls: calls.map(readCommittedCall), isFinal: calls.length === 0 };
 }
 
-export async function updateStep(
-  trx: Transaction<Schema>,
-  name: { chatId: ChatId; turn: number; step: number },
-  columns: Partial<StepRow>,
-): Promise<void> {
-  await trx
-    .updateTable('steps')
-    .set(columns)
-    .where('chat_id', '=', name.chatId)
-    .where('turn', '=', name.turn)
-    .where('step', '=', name.step)
-    .execute();
-}
-
-export async function findStepRow(
-  db: Database,
-  name: { chatId: ChatId; turn: number; step: number },
-): Promise<Selectable<StepRow> | undefined> {
-  return db
-    .selectFrom('steps')
-    .selectAll()
-    .where('chat_id', '=', name.chatId)
-    .where('turn', '=', name.turn)
-    .where('step', '=', name.step)
-    .executeTakeFirst();
-}
-
 /** The chat, whose running turn this is. */
 export async function requireActiveTurn(
   trx: Transaction<Schema>,
   chat: Selectable<ChatRow> | undefined,
-  name: { chatId: ChatId; turn: number },
+  name: TurnName,
 ): Promise<Selectable<ChatRow>> {
   const turn = await findTurnRow(trx, name);
   if (chat?.active_turn === name.turn) {

@@ -9,6 +9,7 @@ import type { AgentId, ChatId, ExecutionKey, Handle, MessageId, ToolCallId } fro
 import type { TurnEnd } from '../contract/turn.ts';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
+import type { StepName } from './step-rows.ts';
 import { pruneWhenDue } from './stream-retention.ts';
 
 export interface TurnError {
@@ -148,10 +149,7 @@ export async function appendEvents(
   await pruneWhenDue(trx, chatId, { first, last });
 }
 
-export async function dropParts(
-  trx: Transaction<Schema>,
-  step: { readonly chatId: ChatId; readonly turn: number; readonly step: number },
-): Promise<void> {
+export async function dropParts(trx: Transaction<Schema>, step: StepName): Promise<void> {
   await trx
     .deleteFrom('stream_events')
     .where('chat_id', '=', step.chatId)
@@ -160,10 +158,7 @@ export async function dropParts(
 }
 
 /** The text that a step's attempt has shown so far. */
-export async function readParts(
-  trx: Transaction<Schema>,
-  step: { readonly chatId: ChatId; readonly turn: number; readonly step: number },
-): Promise<string> {
+export async function readParts(trx: Transaction<Schema>, step: StepName): Promise<string> {
   const rows = await trx
     .selectFrom('stream_events')
     .select('payload')
