@@ -104,8 +104,8 @@ async function insertStep(
 export async function writePart(db: Database, attempt: StepAttempt, text: string): Promise<void> {
   const { chatId, turn, step, messageId } = attempt;
   await changeChat(db, chatId, async (trx, chat) => {
-    await requireHeldStep(trx, chat, attempt);
-    await updateStep(trx, attempt, { has_parts: 1 });
+    const row = await requireHeldStep(trx, chat, attempt);
+    if (row.has_parts === 0) await updateStep(trx, attempt, { has_parts: 1 });
     await appendEvents(trx, chatId, [{ type: 'part', turn, step, messageId, text }]);
   });
 }
