@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { TestProject } from 'vitest/node';
 import { startDevServer } from '../tools/temporal/dev-server.ts';
+import { loadWorkflowBundle } from '../workers/workflow-bundle.ts';
 
 /** One Temporal server and one workflow bundle for the whole run. Tests keep apart by task queue and workflow id. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
@@ -14,12 +14,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const { code } = await bundleWorkflowCode({
-      workflowsPath: path.join(import.meta.dirname, '../workflows/index.ts'),
-      logger: new DefaultLogger('WARN'),
-    });
     const workflowBundlePath = path.join(folder, 'workflow-bundle.js');
-    await writeFile(workflowBundlePath, code);
+    await writeFile(workflowBundlePath, await loadWorkflowBundle());
     project.provide('temporalAddress', server.address);
     project.provide('temporalNamespace', server.namespace);
     project.provide('temporalUiUrl', server.uiUrl ?? '');

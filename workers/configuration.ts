@@ -83,7 +83,7 @@ const turnSettings = {
       .refine(isWebAddress, 'must be an http or https address such as https://example.com/hooks/latchkey')
       .optional(),
   ),
-  /** Made ahead by `bundleWorkflowCode`; without it the worker bundles at start-up, which takes seconds. */
+  /** Made ahead by `bundleWorkflowCode`; without it the worker makes one, and keeps it for its next starts. */
   workflowBundle: setting('workflow-bundle', 'LATCHKEY_WORKFLOW_BUNDLE', text('must not be empty').optional()),
   /** The deployment that this worker belongs to, and its build within it; without both it is unversioned. */
   deployment: setting('deployment', 'LATCHKEY_DEPLOYMENT', deploymentText.optional()),

@@ -1,8 +1,6 @@
 /** The turn worker: `node workers/turn-worker.ts --store sqlite:/path`. Workflows and the turn's activities; owns nothing. */
 import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { resolveModel } from '../activities/model/resolve-model.ts';
 import { createTurnActivities } from '../activities/turn-activities.ts';
 import { VERSIONED_WORKER_FLAG } from '../contract/deployment.ts';
@@ -14,6 +12,7 @@ import { ensureSweepSchedule } from './ensure-sweep-schedule.ts';
 import { runProgram } from './run-program.ts';
 import { createWorkerGroup } from './worker-group.ts';
 import { commonWorkerOptions } from './worker-options.ts';
+import { loadWorkflowBundle } from './workflow-bundle.ts';
 
 /** What a turn waits for after its worker's death, between two tasks; the default is 10 s (A9). */
 const STICKY_TIMEOUT_MS = 1000;
@@ -66,25 +65,13 @@ async function turnWorker(stopping: AbortSignal): Promise<void> {
 
 /** A versioned worker tells its workflows so: an unversioned one's may not say how they are versioned. */
 async function workflowsOf({ version, workflowBundle }: TurnWorkerConfiguration) {
-  if (version === undefined) {
-    return workflowBundle === undefined
-      ? { workflowsPath: workflowsPath() }
-      : { workflowBundle: { codePath: workflowBundle } };
-  }
-  const code =
-    workflowBundle === undefined
-      ? (await bundleWorkflowCode({ workflowsPath: workflowsPath(), logger: new DefaultLogger('WARN') })).code
-      : readFileSync(workflowBundle, 'utf8');
+  const code = workflowBundle === undefined ? await loadWorkflowBundle() : readFileSync(workflowBundle, 'utf8');
+  if (version === undefined) return { workflowBundle: { code } };
   return {
     workflowBundle: { code: `globalThis.${VERSIONED_WORKER_FLAG}=true;${code}` },
     // The behaviour of a workflow that says none, such as those of a build before there were any.
     workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' } as const,
   };
-}
-
-/** Beside this file: `.ts` in a checkout, `.js` in what is shipped. */
-function workflowsPath(): string {
-  return fileURLToPath(new URL(`../workflows/index${extname(import.meta.filename)}`, import.meta.url));
 }
 
 if (import.meta.main) await runProgram('turn worker', turnWorker);

@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
 import type { AgentClient } from '../../agent-client/agent-client.ts';
 import type { AgentId } from '../../contract/ids.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { connectClient } from '../../tools/temporal/connection.ts';
+import { loadWorkflowBundle } from '../../workers/workflow-bundle.ts';
 import { removeCgroupsOf } from '../crash-matrix/lane-cgroups.ts';
 import { killLaneProcesses } from '../crash-matrix/lane-processes.ts';
 import type { SeededRandom } from '../crash-matrix/seeded-random.ts';
@@ -298,11 +298,7 @@ export function disposeStage(root: string, agentId: AgentId | undefined): void {
 }
 
 async function makeBundle(root: string): Promise<string> {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
-    logger: new DefaultLogger('WARN'),
-  });
   const path = join(root, 'workflow-bundle.js');
-  writeFileSync(path, code);
+  writeFileSync(path, await loadWorkflowBundle());
   return path;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { KINDS } from './kinds.ts';
 import { attributesOf, listGenerations, readHistories } from './recorded-history.ts';
@@ -100,4 +100,15 @@ describe('a change that does not replay turns red', () => {
     expect(failed.map(([name]) => name.replace(/^\d+\//, '')).toSorted()).toEqual(red.toSorted());
     for (const [, error] of failed) expect(error).toMatch(/nondeterminism/i);
   });
+});
+
+test('the workflows are bundled from their folder and from the contract alone, which are what a kept bundle is known by', () => {
+  const root = join(import.meta.dirname, '../..');
+  const map = /\n\/\/# sourceMappingURL=data:application\/json;[^,]*;base64,(\S+)\s*$/.exec(
+    readFileSync(inject('workflowBundlePath'), 'utf8'),
+  );
+  const { sources } = JSON.parse(Buffer.from(map?.[1] ?? '', 'base64').toString()) as { sources: string[] };
+  const own = sources.filter((file) => isAbsolute(file) && !file.includes('/node_modules/'));
+  const folders = own.map((file) => relative(root, file).split(sep)[0]);
+  expect(new Set(folders)).toEqual(new Set(['workflows', 'contract']));
 });

@@ -31,7 +31,7 @@ async function builtExecutable(env: Environment): Promise<string> {
   const goMod = await readFile(path.join(import.meta.dirname, 'go.mod'), 'utf8');
   const version = new RegExp(`${MODULE} v([0-9][^\\s]*)`).exec(goMod)?.[1];
   if (version === undefined) throw new Error(`tools/temporal/go.mod does not pin ${MODULE}`);
-  return path.join(cacheFolder(env), `temporal-${version}`);
+  return path.join(cacheFolder(env, 'temporal'), `temporal-${version}`);
 }
 
 async function build(go: string, executable: string, context: SourceContext): Promise<SourceAnswer> {

