@@ -1,6 +1,6 @@
 /**
- * `npm run bench:stream [-- --json] [-- --quick]`: how late a watcher is (a model's piece → part writer → SQLite → gateway →
- * SSE, each a process of its own), 200 chats with a watcher each, and a watcher that is 5,000 events behind.
+ * `npm run bench:stream [-- --json] [-- --quick]`: how late a watcher is (a piece leaves the provider → HTTP, part writer,
+ * SQLite → gateway → SSE, each a process of its own), 200 chats with a watcher each, and a watcher that is 5,000 events behind.
  */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -26,8 +26,8 @@ const { values: flags } = parseArgs({ options: { json: { type: 'boolean' }, quic
 const isQuick = flags.quick === true;
 const extent = isQuick ? { pieces: 100, chats: 20, behind: 500 } : { pieces: 600, chats: 200, behind: 5000 };
 
-async function startGateway(storeUrl: string): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'stream/gateway.ts'), storeUrl], {
+async function startPiece(file: string, ...words: readonly string[]): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'stream', file), ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
@@ -65,9 +65,14 @@ async function watchWriting(
     watchChat(`${url}/v1/chats/${chatName(from + index)}/events`, noteLive),
   );
   await allLive;
-  const words = [storeUrl, from, chats, pieces, pieceMs].map(String);
-  await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'stream/writer.ts'), ...words]);
-  return Promise.all(watching);
+  const provider = await startPiece('provider.ts', String(pieces), String(pieceMs));
+  try {
+    const words = [storeUrl, provider.url, String(from), String(chats)];
+    await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'stream/writer.ts'), ...words]);
+    return await Promise.all(watching);
+  } finally {
+    provider.child.kill('SIGTERM');
+  }
 }
 
 async function measureCatchUp({ store, url }: Writing, number: number): Promise<{ events: number; ms: number }> {
@@ -87,7 +92,7 @@ async function measureCatchUp({ store, url }: Writing, number: number): Promise<
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-stream-'));
 const storeUrl = `sqlite:${join(folder, 'store.db')}`;
 const store = await openStore(storeUrl);
-const { url, child } = await startGateway(storeUrl);
+const { url, child } = await startPiece('gateway.ts', storeUrl);
 try {
   const writing = { store, storeUrl, url };
   const [one] = await watchWriting(writing, { from: 1, chats: 1, pieces: extent.pieces, pieceMs: PIECE_MS });

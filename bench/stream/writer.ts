@@ -1,16 +1,18 @@
 /**
- * Stands for a turn worker whose models write in many chats at once: what they write goes through the same part writer
- * and store. `node bench/stream/writer.ts STORE FROM CHATS PIECES PIECE_MS`. Each piece says when it left the model.
+ * Stands for a turn worker whose models write in many chats at once: what they say comes over HTTP through the AI SDK,
+ * and goes through the same part writer and store. `node bench/stream/writer.ts STORE PROVIDER FROM CHATS`.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { createPartWriter } from '../../activities/model/part-writer.ts';
+import { resolveModel } from '../../activities/model/resolve-model.ts';
+import { streamModel } from '../../activities/model/stream-model.ts';
 import { parseMessageId } from '../../contract/ids.ts';
 import { openStore } from '../../store/open-store.ts';
 import { chatName } from './names.ts';
 
-const [url = '', ...numbers] = process.argv.slice(2);
-const [from = 0, chats = 1, pieces = 1, pieceMs = 0] = numbers.map(Number);
+const [url = '', providerUrl = '', ...numbers] = process.argv.slice(2);
+const [from = 0, chats = 1] = numbers.map(Number);
 const store = await openStore(url);
+const model = await resolveModel('openai-compatible/bench', { env: { LATCHKEY_MODEL_BASE_URL: providerUrl } });
 
 async function writeChat(number: number): Promise<void> {
   const chatId = chatName(number);
@@ -25,14 +27,12 @@ async function writeChat(number: number): Promise<void> {
   if (begun.state !== 'begun') throw new Error(`${chatId} was written before`);
   const parts = createPartWriter((text) => store.writePart(begun.attempt, text));
   let text = '';
-  for (let piece = 0; piece < pieces; piece += 1) {
-    // Models don't write in time with each other.
-    await delay(pieceMs * (0.5 + Math.random()));
-    const said = `${piece}@${process.hrtime.bigint()} `;
-    text += said;
-    await parts.add(said);
+  const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'write' }] }];
+  for await (const part of streamModel({ model, prompt, abortSignal: new AbortController().signal })) {
+    if (part.type !== 'text') continue;
+    text += part.text;
+    await parts.add(part.text);
   }
-  await delay(200);
   await parts.stop();
   const { agentId } = (await store.findChat(chatId)) ?? {};
   if (agentId === undefined) throw new Error(`there is no ${chatId}`);
