@@ -25,6 +25,8 @@ export interface ChatContext {
   facts: ChatFacts;
   /** The turn that is under way. */
   followed: FollowedTurn | undefined;
+  /** The turn that was claimed and is not under way yet: its message waits no more, so the chat isn't idle. */
+  starting: number | undefined;
   readonly heldEdits: FiledRequest<'edit'>[];
   /** The rows may hold something that waits. */
   mustLook: boolean;
@@ -45,6 +47,7 @@ export function newChatContext(input: ChatInput): ChatContext {
     machine: NEW_CHAT,
     facts: { agentId: '' as AgentId, epoch: 0, isArchived: false, queue: [] },
     followed: undefined,
+    starting: undefined,
     heldEdits: [],
     mustLook: true,
     goneTurn: undefined,
@@ -80,8 +83,13 @@ export async function lookForNext(context: ChatContext): Promise<TurnClaim | und
   if (claim.isRunning) context.followed = new FollowedTurn(context.input.chatId, claim.turn);
   else if (model === undefined) return undefined;
   else {
-    await pauseIfAgain(context, claim);
-    context.followed = await startTurn(context.input, claim, { agentId, model });
+    context.starting = claim.turn;
+    try {
+      await pauseIfAgain(context, claim);
+      context.followed = await startTurn(context.input, claim, { agentId, model });
+    } finally {
+      context.starting = undefined;
+    }
   }
   decide(context, { type: 'turn_started', turn: claim.turn });
   return claim;

@@ -151,14 +151,15 @@ async function closeChat(context: ChatContext): Promise<void> {
   await condition(allHandlersFinished);
 }
 
-function viewOf({ machine, facts, phase }: ChatContext): ChatView | ChatWithoutView {
+function viewOf({ machine, facts, phase, starting }: ChatContext): ChatView | ChatWithoutView {
   if (phase !== 'open') return phase;
+  const turn = machine.turn ?? starting;
   return {
-    state: machine.state,
+    state: starting === undefined ? machine.state : 'running',
     agentId: facts.agentId,
     model: facts.model ?? '',
     epoch: facts.epoch,
     queue: facts.queue,
-    ...(machine.turn === undefined ? {} : { turn: machine.turn }),
+    ...(turn === undefined ? {} : { turn }),
   };
 }
