@@ -60,6 +60,13 @@ const MUTATIONS = [
     green: ['plain.turn', 'crash-retried.turn', 'resolved.turn'],
   },
   {
+    what: 'a patch by another name',
+    from: "'interrupt-is-recorded-first'",
+    to: "'interrupt-is-recorded'",
+    red: ['interrupted.by-update'],
+    green: ['interrupted.by-cancel', 'plain.turn'],
+  },
+  {
     what: 'a turn that never moves to a new run',
     from: 'await (0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.makeContinueAsNewFunc)()(state.input',
     to: 'await (async () => undefined)(state.input',

@@ -8,14 +8,14 @@ import type { Kind } from './kind.ts';
 
 /** So few that it moves between two of its turns. */
 const UPDATES_MAX = 4;
-const UPDATES = ['send', 'promoteQueued', 'deleteQueued', 'bind', 'interrupt', 'edit', 'archive'];
+const UPDATES = ['send', 'promoteQueued', 'deleteQueued', 'bind', 'cancelCall', 'interrupt', 'edit', 'archive'];
 
 export const chatted: Kind = {
   name: 'chatted',
   async record(system) {
     const chat = system.openChat(
       'chatted',
-      { hold: [held('hold', 'go-chat')], stop: [held('stop', 'never')] },
+      { hold: [held('hold', 'go-chat')], stop: [held('stop', 'never'), held('canceled', 'never')] },
       UPDATES_MAX,
     );
     const { chats, chatId, model } = chat;
@@ -29,7 +29,8 @@ export const chatted: Kind = {
     await chat.idle();
     await chats.bind(chatId, { agentId, model });
     await chats.send(chatId, { clientMessageId: 'm5', text: 'stop' });
-    await chat.running('stop');
+    const [key] = await Promise.all([chat.running('canceled'), chat.running('stop')]);
+    await chats.cancelCall(chatId, { key, who: 'Ann' });
     await chats.interrupt(chatId, { who: 'Ann' });
     await chat.idle();
     await chats.edit(chatId, { messageId: await chat.messageId('m4'), clientMessageId: 'm6', text: 'better' });

@@ -26,6 +26,9 @@ export const interrupted: Kind = {
     const byUpdate = parts['by-update'] ?? { events: [] };
     const byCancel = parts['by-cancel'] ?? { events: [] };
     return {
+      'its update is in history before anything is done for it': attributesOf(byUpdate, 'markerRecorded').some(
+        ({ markerName }) => markerName === 'core_patch',
+      ),
       'an update was accepted': attributesOf(byUpdate, 'workflowExecutionUpdateAccepted').length === 1,
       'two commands were cancelled': countActivities(byUpdate, 'cancelCall') === 2,
       'the first says that it was interrupted': saysInterrupted(byUpdate),

@@ -190,13 +190,13 @@ export class RecordedChat {
     this.model = chat.model;
   }
 
-  /** Waits until the command of a tool call runs, in whichever turn is the chat's. */
-  async running(toolCallId: string): Promise<void> {
+  /** Waits until the command of a tool call runs, in whichever turn is the chat's; gives the call's key. */
+  async running(toolCallId: string): Promise<ExecutionKey> {
     const turn = await waitUntil('a turn runs', async () => (await this.chats.view(this.chatId)).turn, {
       deadlineMs: WAIT_MS_MAX,
     });
     const handle = this.#system.client.workflow.getHandle(turnWorkflowId(this.chatId, turn));
-    await new RecordedTurn(this.#system, handle, this.chatId).running(toolCallId);
+    return new RecordedTurn(this.#system, handle, this.chatId).running(toolCallId);
   }
 
   /** Waits until nothing runs and nothing waits. */
