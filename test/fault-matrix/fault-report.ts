@@ -64,6 +64,11 @@ ${endsOf(tally)
   .map(({ end, calls }) => row([end, calls]))
   .join('\n')}
 
+## Its last line
+\`\`\`
+${JSON.stringify({ temporal: summarizeFaults(tally) })}
+\`\`\`
+
 ## Violations
 ${tally.violations.map(({ checker, text }) => `- ${checker}: ${text}`).join('\n') || 'None.'}
 `;
