@@ -35,6 +35,8 @@ import { isClosing, readChatError } from './chat-errors.ts';
 import { followChat } from './follow-chat.ts';
 import type { FollowOptions } from './follow-chat.ts';
 import type { ChatFrame, Store, StoredCall } from './open-store.ts';
+import { readOutput } from './read-output.ts';
+import type { OutputRequest, ReadOutput } from './read-output.ts';
 
 const WORKFLOW_TASK_TIMEOUT = '3s';
 const SUMMARY_CHARACTERS_MAX = 100;
@@ -48,8 +50,8 @@ export interface ChatClientOptions {
   readonly client: Client;
   /** Of the turn workers. */
   readonly taskQueue: string;
-  /** What `follow` and `calls` read; the rest works without. */
-  readonly store?: Pick<Store, 'followChat' | 'listCalls'>;
+  /** What `follow`, `calls` and `output` read; the rest works without. */
+  readonly store?: Pick<Store, 'followChat' | 'listCalls' | 'findCall'>;
   /** What chats that are started from here pass on to their turns. */
   readonly turns?: Omit<ChatInput, 'chatId' | 'create' | 'isContinued'>;
 }
@@ -128,9 +130,15 @@ export class ChatClient {
     return this.#requireStore().listCalls({ chatId, ...(turn !== undefined && { turn }) });
   }
 
+  /** What a call's command has printed so far, by its agent's word, also while it runs or in the background. */
+  output(chatId: ChatId, request: OutputRequest): Promise<ReadOutput> {
+    const { client, taskQueue } = this.#options;
+    return readOutput({ client, taskQueue, store: this.#requireStore() }, chatId, request);
+  }
+
   #requireStore(): NonNullable<ChatClientOptions['store']> {
     if (this.#options.store !== undefined) return this.#options.store;
-    throw new CodedError('configuration', 'following a chat needs the store: give the ChatClient one', 'store');
+    throw new CodedError('configuration', 'that needs the store: give the ChatClient one', 'store');
   }
 
   async #ask<Answer>(chatId: ChatId, update: string, request: object, create?: NewChat): Promise<Answer> {

@@ -73,6 +73,8 @@ export const TRUST_WINDOW_MS_DEFAULT = 30 * MINUTE;
 export const EXECUTE_BACKSTOP_MS = 24 * HOUR;
 /** `describeAgent` tries so long before the turn goes on without a target. */
 export const DESCRIBE_AGENT_MS_MAX = 10 * SECOND;
+/** A person's question for output: an agent that is there answers in milliseconds. */
+export const READ_OUTPUT_MS_MAX = 10 * SECOND;
 /** generateStep commits a target with the calls only if it was taken less than this ago. */
 export const TARGET_FRESH_MS = 2 * SECOND;
 /** Calls of a step that are dispatched side by side. */

@@ -43,6 +43,7 @@ export const TURN_WORKFLOW_TYPE = 'turn';
 export const SETTLE_WORKFLOW_TYPE = 'settle';
 export const NOTICE_WORKFLOW_TYPE = 'notice';
 export const SWEEP_WORKFLOW_TYPE = 'sweep';
+export const READ_OUTPUT_WORKFLOW_TYPE = 'readOutput';
 export const CALLS_QUERY = 'calls';
 export const INTERRUPT_UPDATE = 'interrupt';
 export const RESOLVE_CALL_UPDATE = 'resolveCall';

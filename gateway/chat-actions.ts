@@ -5,7 +5,7 @@ import { UPDATE_MS_MAX } from './limits.ts';
 
 export type ChatActions = Pick<
   ChatClient,
-  'send' | 'edit' | 'deleteQueued' | 'promoteQueued' | 'interrupt' | 'cancelCall' | 'bind' | 'archive'
+  'send' | 'edit' | 'deleteQueued' | 'promoteQueued' | 'interrupt' | 'cancelCall' | 'output' | 'bind' | 'archive'
 >;
 
 /** An update waits for a turn worker for as long as there is none; whoever asked over HTTP is told before that. */
@@ -19,6 +19,7 @@ export function withDeadline(client: Client, chats: ChatClient): ChatActions {
     promoteQueued: (...given) => soon(() => chats.promoteQueued(...given)),
     interrupt: (...given) => soon(() => chats.interrupt(...given)),
     cancelCall: (...given) => soon(() => chats.cancelCall(...given)),
+    output: (...given) => soon(() => chats.output(...given)),
     bind: (...given) => soon(() => chats.bind(...given)),
     archive: (...given) => soon(() => chats.archive(...given)),
   };

@@ -28,7 +28,7 @@ export async function runGateway({ env, args, say }: GatewaySources, stopping: A
     const workflowsUrl = workflowsUrlOf(configuration.temporalUiUrl, client.options.namespace);
     const services = {
       store,
-      chats: withDeadline(client, new ChatClient({ client, taskQueue: turnQueue })),
+      chats: withDeadline(client, new ChatClient({ client, taskQueue: turnQueue, store })),
       tails: new LiveTails(readTails(client)),
       places: new StreamPlaces(),
       defaults: { ...(agentId !== undefined && { agentId }), ...(model !== undefined && { model }) },

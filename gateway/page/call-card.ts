@@ -6,6 +6,13 @@ import type { Call } from './wire.ts';
 
 const OPEN_STATES = ['reserved', 'starting', 'running', 'cancel_requested'];
 
+export interface CallActions {
+  /** Resolves when it is known whether the command has ended. */
+  cancelCall(key: string): Promise<void>;
+  /** What its command has printed so far, or why that can't be told. Never fails. */
+  readOutput(key: string): Promise<string>;
+}
+
 export class CallCard {
   readonly element = make('li', { class: 'call' });
   readonly #state = make('span', { class: 'state' });
@@ -18,16 +25,18 @@ export class CallCard {
   readonly #resultName = make('summary', {}, 'Result');
   readonly #resultText = make('pre', { tabindex: '0', role: 'region', 'aria-label': 'Result' });
   readonly #result = make('details', {}, this.#resultName);
+  readonly #outputText = make('pre', { tabindex: '0', role: 'region', 'aria-label': 'Output so far' });
+  readonly #output = make('details', {}, make('summary', {}, 'Output so far'), this.#outputText);
   #call: Call | undefined;
   #seen: SeenTail | undefined;
 
-  /** `cancel` resolves when its answer is there, whatever it says. */
-  constructor(cancel: (key: string) => Promise<void>) {
-    this.#cancel = makeButton('Cancel', { class: 'quiet' }, () => void this.#askToCancel(cancel));
+  constructor(actions: CallActions) {
+    this.#cancel = makeButton('Cancel', { class: 'quiet' }, () => void this.#askToCancel(actions));
     const facts = make('p', { class: 'facts' }, this.#state, this.#facts, this.#link, this.#cancel);
-    this.element.append(this.#command, facts, this.#tail, this.#word, this.#result);
+    this.element.append(this.#command, facts, this.#tail, this.#word, this.#output, this.#result);
     // A long result becomes part of the page only for those who want to read it.
     this.#result.addEventListener('toggle', () => this.#showResult());
+    this.#output.addEventListener('toggle', () => void this.#showOutput(actions));
   }
 
   update(call: Call, seen: SeenTail | undefined, link: string | undefined, nowMs: number): void {
@@ -48,7 +57,9 @@ export class CallCard {
     const state = observedState(this.#call, this.#seen);
     setText(this.#state, state);
     this.element.dataset['tone'] = toneOf(this.#call, state);
-    this.#cancel.hidden = !mayBeCanceled(this.#call, state);
+    const isRunning = runs(this.#call, state);
+    this.#cancel.hidden = !isRunning;
+    this.#output.hidden = !isRunning;
     setText(this.#facts, factsOf(this.#call, this.#seen, nowMs).join(' · '));
   }
 
@@ -64,15 +75,22 @@ export class CallCard {
     this.#showResult();
   }
 
-  async #askToCancel(cancel: (key: string) => Promise<void>): Promise<void> {
+  async #askToCancel({ cancelCall }: CallActions): Promise<void> {
     if (this.#call === undefined) return;
     // Still in the order of the keyboard: a button that is disabled would lose the focus.
     if (this.#cancel.getAttribute('aria-disabled') === 'true') return;
     this.#cancel.setAttribute('aria-disabled', 'true');
     setText(this.#cancel, 'Being canceled');
-    await cancel(this.#call.key);
+    await cancelCall(this.#call.key);
     this.#cancel.removeAttribute('aria-disabled');
     setText(this.#cancel, 'Cancel');
+  }
+
+  /** As it is when it is opened; opened again it is read anew. */
+  async #showOutput({ readOutput }: CallActions): Promise<void> {
+    if (!this.#output.open || this.#call === undefined) return;
+    setText(this.#outputText, 'Asking its agent …');
+    setText(this.#outputText, await readOutput(this.#call.key));
   }
 
   #showResult(): void {
@@ -93,7 +111,7 @@ function observedState(call: Call, seen: SeenTail | undefined): string {
 }
 
 /** A command that runs: also one that the model has its result of, in the background. */
-function mayBeCanceled(call: Call, state: string): boolean {
+function runs(call: Call, state: string): boolean {
   return call.toolName === 'execute' && (state === 'running' || state === 'detached');
 }
 

@@ -1,13 +1,12 @@
 /** Puts a conversation into the document: each thing has one element for as long as it is shown. */
 import { CallCard } from './call-card.ts';
+import type { CallActions } from './call-card.ts';
 import type { Conversation, ShownMessage, ShownNote } from './conversation.ts';
 import { arrange, make, makeButton, setText } from './elements.ts';
 
-export interface ConversationActions {
+export interface ConversationActions extends CallActions {
   /** Resolves when the edit was taken; fails with what to tell. */
   edit(message: ShownMessage, text: string): Promise<void>;
-  /** Resolves when it is known whether the command has ended. */
-  cancelCall(key: string): Promise<void>;
   /** What was edited goes away with what had the focus. */
   endEdit(): void;
   /** A turn in the Temporal UI, where that is known. */
@@ -87,7 +86,7 @@ export class ConversationView {
     }
     element.append(header);
     if (text !== '') element.append(body);
-    const cards = callKeys.map((key) => ({ key, card: new CallCard((asked) => this.#actions.cancelCall(asked)) }));
+    const cards = callKeys.map((key) => ({ key, card: new CallCard(this.#actions) }));
     if (cards.length > 0) {
       element.append(make('ul', { class: 'calls', 'aria-label': 'Calls' }, ...cards.map(({ card }) => card.element)));
     }

@@ -50,6 +50,7 @@ export class OpenChat {
     this.#view = new ConversationView(requireElement('messages', HTMLElement), {
       edit: (message, text) => this.#edit(message.id, text),
       cancelCall: (key) => this.#cancelCall(key),
+      readOutput: (key) => this.#readOutput(key),
       endEdit: () => parts.composer.focus(),
       linkToTurn: (turn) => this.#linkToTurn(turn),
     });
@@ -114,6 +115,10 @@ export class OpenChat {
 
   get #path(): string {
     return `/v1/chats/${encodeURIComponent(this.chatId)}`;
+  }
+
+  #pathOf(key: string): string {
+    return `${this.#path}/calls/${encodeURIComponent(key)}`;
   }
 
   async #follow(): Promise<void> {
@@ -199,10 +204,19 @@ export class OpenChat {
     }
   }
 
+  async #readOutput(key: string): Promise<string> {
+    try {
+      const { api } = this.#parts;
+      return (await api.get<{ text: string }>(`${this.#pathOf(key)}/output?source=agent`)).text;
+    } catch (error) {
+      return sayFailure(error);
+    }
+  }
+
   async #cancelCall(key: string): Promise<void> {
     let stillRuns = '';
     const isDone = await this.#do(async () => {
-      const path = `${this.#path}/calls/${encodeURIComponent(key)}/cancel`;
+      const path = `${this.#pathOf(key)}/cancel`;
       const { hasEnded, message } = await this.#parts.api.post<{ hasEnded: boolean; message: string }>(path);
       if (!hasEnded) stillRuns = `The command was not stopped: ${message}`;
     });

@@ -1,7 +1,7 @@
 /** Calls, and what their processes have written. */
 import { z } from 'zod';
 import { CALL_STATUSES } from '../../contract/calls.ts';
-import { CodedError } from '../../contract/failures.ts';
+import { CodedError, Refusal } from '../../contract/failures.ts';
 import type { ChatId, ExecutionKey } from '../../contract/ids.ts';
 import type { Access } from '../access/tokens.ts';
 import type { StoredCall } from '../open-store.ts';
@@ -40,10 +40,21 @@ export const callOutputRoute = jsonRoute({
   path: '/v1/chats/:chatId/calls/:key/output',
   operationId: 'readCallOutput',
   summary:
-    'What is known of its output here: the result that the model reads once there is one, else the last line and count ' +
-    'of bytes of the running command. Every byte is at the agent: `latchkey call output KEY`.',
+    'What is known of its output: the result that the model reads once there is one, else the last line and count of ' +
+    'bytes of the running command. With source=agent what its agent has of it now, also of a command in the background.',
   params: callParamsSchema,
+  query: z.strictObject({
+    source: z.enum(['known', 'agent']).optional().describe('Default: known'),
+    from: wholeNumberSchema
+      .optional()
+      .describe('With source=agent: bytes from this offset on. Default: the first and the last ones'),
+  }),
   answer: z.union([
+    z.strictObject({
+      source: z.literal('agent'),
+      text: z.string(),
+      detail: z.string().describe('How the process is, and how much it has printed'),
+    }),
     z.strictObject({ source: z.literal('result'), text: z.string(), isError: z.boolean() }),
     z.strictObject({
       source: z.literal('tail'),
@@ -55,8 +66,14 @@ export const callOutputRoute = jsonRoute({
     }),
     z.strictObject({ source: z.literal('nothing').describe('It was not started, or has not told of itself yet') }),
   ]),
-  handle: async ({ params, access, services }) => {
+  handle: async ({ params, query: { source, from }, access, services }) => {
     const call = await requireCall(services, access, params);
+    if (source === 'agent') {
+      const { chatId, key } = call;
+      const asked = { key, ...(from !== undefined && { fromByte: from }) };
+      return { source: 'agent' as const, ...(await services.chats.output(chatId, asked)) };
+    }
+    if (from !== undefined) throw new Refusal('bad_request', 'from is for source=agent', 'from');
     if (call.result !== undefined) return { source: 'result' as const, ...call.result };
     const tails = await services.tails.read(params.chatId, call.turn);
     const tail = tails.find(({ key }) => key === call.key);

@@ -6,6 +6,7 @@ import { interrupted } from './kinds/interrupted.ts';
 import type { Kind } from './kinds/kind.ts';
 import { noticed } from './kinds/noticed.ts';
 import { plain } from './kinds/plain.ts';
+import { read } from './kinds/read.ts';
 import { resolved } from './kinds/resolved.ts';
 import { settled } from './kinds/settled.ts';
 import { swept } from './kinds/swept.ts';
@@ -20,4 +21,5 @@ export const KINDS: readonly Kind[] = [
   swept,
   noticed,
   chatted,
+  read,
 ];

@@ -52,7 +52,10 @@ test('C3, C6: a command in the background is canceled after its turn, its row sa
     whole,
     {
       stepsByText: {
-        serve: [commands({ server: { command: logged(folder, 'server', 'sleep 300'), background: true } }), DONE],
+        serve: [
+          commands({ server: { command: logged(folder, 'server', 'echo it listens; sleep 300'), background: true } }),
+          DONE,
+        ],
       },
     },
     { turns: { timings: { interruptGraceMs: 3000, describeAgentMs: 1000 } } },
@@ -61,6 +64,13 @@ test('C3, C6: a command in the background is canceled after its turn, its row sa
   await chat.idle(1);
   const { key } = await chat.call('server');
   expect(await chat.call('server')).toMatchObject({ status: 'detached' });
+  await chat.until('its output is told by its agent', async () =>
+    (await chat.chats.output(chat.chatId, { key })).text.includes('it listens'),
+  );
+  expect(await chat.chats.output(chat.chatId, { key, fromByte: 3 })).toMatchObject({
+    text: expect.stringMatching(/^listens/),
+    detail: expect.stringContaining('running'),
+  });
 
   // Nobody can say that it has ended while its agent is away, so nobody does; asked again it is stopped.
   await whole.agent.kill();
@@ -70,6 +80,7 @@ test('C3, C6: a command in the background is canceled after its turn, its row sa
     message: expect.stringMatching(/did not say.*ask again/),
   });
   expect(await chat.call('server')).toMatchObject({ status: 'detached' });
+  await expect(chat.chats.output(chat.chatId, { key })).rejects.toMatchObject({ code: 'agent_unreachable' });
   await whole.startAgent();
   expect(await chat.chats.cancelCall(chat.chatId, { key })).toMatchObject({ hasEnded: true, status: 'canceled' });
   expect(await chat.call('server')).toMatchObject({ status: 'canceled', evidence: { code: 'killed' } });
@@ -91,6 +102,15 @@ test('C6: what has no command to stop is refused in words, and nothing is change
     message: expect.stringContaining(`chat ${chat.chatId} has no call 2-none`),
   });
   const { key, status } = await chat.call('list');
+  for (const [asked, message] of [
+    ['2-none', 'has no call 2-none'],
+    [key, 'had no process'],
+  ] as const) {
+    await expect(chat.chats.output(chat.chatId, { key: parseExecutionKey(asked) })).rejects.toMatchObject({
+      code: 'unknown_process',
+      message: expect.stringContaining(message),
+    });
+  }
   expect(await cancel(key)).toMatchObject({ hasEnded: true, status });
   await expect(chat.chats.cancelCall(chat.chatId, { key: 'junk' as never })).rejects.toMatchObject({
     code: 'bad_request',

@@ -60,6 +60,11 @@ describe.skipIf('skipReason' in found)('the page on the real whole', () => {
     await user.seesStatus('Connection lost');
     const stopped = await tailOf(user);
     await serve(chat, Number(new URL(gateway.url).port));
+    await user.page.getByText('Output so far').click();
+    const output = user.page.getByRole('region', { name: 'Output so far' });
+    await user.until('all of its output is shown', async () =>
+      /line 1\nline 2\n/.test((await output.textContent()) ?? ''),
+    );
     await user.until('its tail goes on', async () => lineOf(await tailOf(user)) > lineOf(stopped));
     expect(await user.said()).toEqual(running);
 
@@ -68,8 +73,8 @@ describe.skipIf('skipReason' in found)('the page on the real whole', () => {
     writeFileSync(stop, '');
     const [call] = running.slice(-1);
     await user.sees('the end', [...running.slice(0, -1), call?.replace('running', 'exited') ?? '', 'Model: Done.']);
-    await user.page.locator('.call summary').click();
-    const result = (await user.page.locator('.call pre').textContent()) ?? '';
+    await user.page.getByText('Result', { exact: true }).click();
+    const result = (await user.page.getByRole('region', { name: 'Result' }).textContent()) ?? '';
     const lines = [...result.matchAll(/^line (\d+)$/gm)].map(([, number]) => Number(number));
     expect(lines.length).toBeGreaterThan(10);
     expect(lines).toEqual(lines.map((_, index) => index + 1));

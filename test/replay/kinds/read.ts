@@ -1,0 +1,31 @@
+/** What a running command had printed, read for a person. */
+import type { ReadOutputInput, ReadOutputResult } from '../../../contract/read-output.ts';
+import type { Handle } from '../../../contract/ids.ts';
+import { READ_OUTPUT_WORKFLOW_TYPE, TURN_TASK_QUEUE_DEFAULT } from '../../../contract/names.ts';
+import { countActivities, endOf } from '../recorded-history.ts';
+import { held } from '../recording/recording-system.ts';
+import type { Kind } from './kind.ts';
+
+export const read: Kind = {
+  name: 'read',
+  async record(system) {
+    const turn = await system.startTurn('read', [[held('read', 'go-read')]]);
+    const key = await turn.running('read');
+    const { chatId } = turn;
+    const target = (await system.store.findCall({ chatId, key }))?.target;
+    if (target === undefined) throw new Error(`call ${key} runs without a target`);
+    const workflowId = 'recorded-read';
+    // The first process of its chat.
+    const args: [ReadOutputInput] = [{ chatId, key, target, handle: 'p1' as Handle }];
+    const options = { taskQueue: TURN_TASK_QUEUE_DEFAULT, workflowId, args, workflowTaskTimeout: '3s' } as const;
+    const result = (await system.client.workflow.execute(READ_OUTPUT_WORKFLOW_TYPE, options)) as ReadOutputResult;
+    if (result.state !== 'read') throw new Error(`nothing was read: ${result.reason}`);
+    system.openGate('go-read');
+    await turn.handle.result();
+    return { read: { workflowId } };
+  },
+  facts: ({ read: history = { events: [] } }) => ({
+    'it asked the agent once': countActivities(history, 'readProcess') === 1,
+    'it completed': endOf(history) === 'WORKFLOW_EXECUTION_COMPLETED',
+  }),
+};
