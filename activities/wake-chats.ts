@@ -1,10 +1,9 @@
 import { Context, getClient, heartbeat } from '@temporalio/activity';
 import type { ChatInput } from '../contract/chat.ts';
 import type { ChatId } from '../contract/ids.ts';
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../contract/limits.ts';
 import { CHAT_LOOK_SIGNAL, CHAT_WORKFLOW_TYPE, chatWorkflowId } from '../contract/names.ts';
 import { withActivityFailures } from './to-activity-failure.ts';
-
-const WORKFLOW_TASK_TIMEOUT = '3s';
 
 /** The activity that has chats look at their rows; one that is busy looks anyway, one that is gone is started. */
 export function wakeChats({ chatIds }: { readonly chatIds: readonly ChatId[] }): Promise<void> {
@@ -17,7 +16,7 @@ export function wakeChats({ chatIds }: { readonly chatIds: readonly ChatId[] }):
         taskQueue,
         args: [input],
         signal: CHAT_LOOK_SIGNAL,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       });
       heartbeat();
     }

@@ -29,6 +29,7 @@ import type {
 } from '../contract/chat.ts';
 import { CodedError, findFailureCode, Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
+import { TURN_SUMMARY_CHARACTERS_MAX, WORKFLOW_TASK_TIMEOUT_MS } from '../contract/limits.ts';
 import { firstLine } from '../contract/well-formed.ts';
 import { CHAT_QUERY, CHAT_UPDATES, CHAT_WORKFLOW_TYPE, chatWorkflowId, SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { isClosing, readChatError } from './chat-errors.ts';
@@ -38,8 +39,6 @@ import type { ChatFrame, Store, StoredCall } from './open-store.ts';
 import { readOutput } from './read-output.ts';
 import type { OutputRequest, ReadOutput } from './read-output.ts';
 
-const WORKFLOW_TASK_TIMEOUT = '3s';
-const SUMMARY_CHARACTERS_MAX = 100;
 /** A workflow that closes while it is asked, such as one of an archived chat, is started again. */
 const TRIES_MAX = 5;
 const AGAIN_MS = 50;
@@ -167,8 +166,8 @@ export class ChatClient {
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       taskQueue,
       args: [{ chatId, ...turns, ...(create === undefined ? {} : { create }) }],
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-      staticSummary: firstLine(`chat ${chatId}`, SUMMARY_CHARACTERS_MAX),
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      staticSummary: firstLine(`chat ${chatId}`, TURN_SUMMARY_CHARACTERS_MAX),
       typedSearchAttributes: [{ key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId }],
     });
   }

@@ -1,13 +1,10 @@
 /** Starting a turn: the options that every starter must give alike. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
+import { TURN_SUMMARY_CHARACTERS_MAX, WORKFLOW_TASK_TIMEOUT_MS } from '../contract/limits.ts';
 import { TURN_WORKFLOW_TYPE, turnWorkflowId } from '../contract/names.ts';
 import type { TurnInput, TurnResult } from '../contract/turn.ts';
 import { firstLine } from '../contract/well-formed.ts';
-
-/** What a turn waits for after the death of its worker within a task; the default is 10 s (temporal-live.md A9). */
-const WORKFLOW_TASK_TIMEOUT = '3s';
-const SUMMARY_CHARACTERS_MAX = 100;
 
 export type TurnHandle = WorkflowHandle<(input: TurnInput) => Promise<TurnResult>>;
 
@@ -25,7 +22,7 @@ export function startTurn(
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     taskQueue,
     args: [input],
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    staticSummary: firstLine(options.userText, SUMMARY_CHARACTERS_MAX),
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    staticSummary: firstLine(options.userText, TURN_SUMMARY_CHARACTERS_MAX),
   });
 }

@@ -13,6 +13,8 @@ export const NONCE_CHARACTERS_MAX = 1024;
 export const ACTIVITY_ID_CHARACTERS_MAX = 200;
 /** Temporal's default limit for a summary is about 400 bytes. */
 export const SUMMARY_CHARACTERS_MAX = 200;
+/** What a turn, or a chat, is called in a list of workflows: the beginning of the message, or its id. */
+export const TURN_SUMMARY_CHARACTERS_MAX = 100;
 /** A failure's message, type and stack; longer texts help nobody and grow history. */
 export const FAILURE_CHARACTERS_MAX = 2000;
 /** A user's message; checked before it is sent: an update of 2 MB wedges a workflow for ever. */
@@ -60,6 +62,8 @@ export const PROCESS_WAIT_SECONDS_MAX = 5;
 /** Processes in one answer of `process_list`. */
 export const PROCESS_LIST_ENTRIES_MAX = 50;
 
+/** What a workflow waits for after the death of its worker within a task; the default is 10 s (temporal-live.md A9). */
+export const WORKFLOW_TASK_TIMEOUT_MS = 3 * SECOND;
 /** Staleness window of an execute attempt: how soon a dead worker is noticed. */
 export const HEARTBEAT_TIMEOUT_MS_DEFAULT = 10 * SECOND;
 /**

@@ -6,15 +6,13 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { ClaimNextTurnInput, ClaimNextTurnResult, TurnClaim } from '../contract/chat-activities.ts';
 import type { ChatId } from '../contract/ids.ts';
+import { TURN_SUMMARY_CHARACTERS_MAX } from '../contract/limits.ts';
 import { firstLine } from '../contract/well-formed.ts';
 import { changeKnownChat, readFacts } from './chats.ts';
 import type { Database } from './database.ts';
 import { listUntaken, updateQueuedRow } from './queue-rows.ts';
 import type { ChatRow, QueuedMessageRow, Schema } from './schema.ts';
 import { findTurnRow, insertLostTurn, setLastTurn } from './turn-rows.ts';
-
-/** As client/start-turn.ts shows it. */
-const SUMMARY_CHARACTERS_MAX = 100;
 
 export async function claimNextTurn(db: Database, input: ClaimNextTurnInput): Promise<ClaimNextTurnResult> {
   return changeKnownChat(db, input.chatId, async (trx, chat) => {
@@ -58,6 +56,6 @@ function asClaim({ client_message_id, text }: Selectable<QueuedMessageRow>, turn
     turn,
     isRunning: false,
     clientMessageId: client_message_id,
-    summary: firstLine(text, SUMMARY_CHARACTERS_MAX),
+    summary: firstLine(text, TURN_SUMMARY_CHARACTERS_MAX),
   };
 }

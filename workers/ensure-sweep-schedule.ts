@@ -1,11 +1,11 @@
 /** The Schedule that starts a sweep every minute: one for all turn workers of a queue, made by whichever comes first. */
 import { Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../contract/limits.ts';
 import { sweepScheduleId, SWEEP_WORKFLOW_TYPE } from '../contract/names.ts';
 
 /** While no turn worker polls, the one sweep that waits must not hold up the next for ever. */
 const RUN_TIMEOUT = '10 minutes';
-const WORKFLOW_TASK_TIMEOUT = '3s';
 
 interface SweepSchedule {
   readonly namespace: string;
@@ -32,7 +32,7 @@ export async function ensureSweepSchedule(connection: NativeConnection, options:
         taskQueue: turnQueue,
         args: [{}],
         workflowRunTimeout: RUN_TIMEOUT,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       },
     });
   } catch (error) {

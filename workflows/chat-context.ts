@@ -1,9 +1,8 @@
 /** What the parts of a chat share while it runs, and what it does to its turns. */
-import { condition, log } from '@temporalio/workflow';
+import { condition, log, TemporalFailure } from '@temporalio/workflow';
 import type { ChatFacts, ClaimNextTurnInput, StoppableCall, TurnClaim } from '../contract/chat-activities.ts';
 import type { ChatInput, ChatWithoutView } from '../contract/chat.ts';
 import type { AgentId } from '../contract/ids.ts';
-import { TemporalFailure } from '@temporalio/workflow';
 import { chatActivities, fillTimings } from './activity-options.ts';
 import { ChatRequests } from './chat-requests.ts';
 import type { FiledRequest } from './chat-requests.ts';

@@ -2,7 +2,6 @@
 import {
   getExternalWorkflowHandle,
   log,
-  ParentClosePolicy,
   startChild,
   TemporalFailure,
   WorkflowIdReusePolicy,
@@ -14,8 +13,7 @@ import { TURN_WORKFLOW_TYPE, turnWorkflowId } from '../contract/names.ts';
 import type { TurnInput, TurnResult } from '../contract/turn.ts';
 import { turnEndActivities } from './activity-options.ts';
 import { describeError } from './errors.ts';
-
-const WORKFLOW_TASK_TIMEOUT = '3s';
+import { isStartedAlready, OUTLIVES_PARENT } from './start-child.ts';
 
 export class FollowedTurn {
   readonly turn: number;
@@ -76,17 +74,15 @@ export async function startTurn(
   };
   try {
     const child = await startChild<(input: TurnInput) => Promise<TurnResult>>(TURN_WORKFLOW_TYPE, {
+      ...OUTLIVES_PARENT,
       workflowId: turnWorkflowId(chatId, turn),
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       args: [input],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       staticSummary: claim.summary,
     });
     return new FollowedTurn(chatId, turn, child.result());
   } catch (error) {
-    // By its name: the class may come from another copy of the SDK.
-    if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
+    if (!isStartedAlready(error)) throw error;
     return new FollowedTurn(chatId, turn);
   }
 }

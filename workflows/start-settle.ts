@@ -1,10 +1,9 @@
-import { log, ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { log, startChild } from '@temporalio/workflow';
 import { SETTLE_WORKFLOW_TYPE, SEARCH_ATTRIBUTES, settleWorkflowId } from '../contract/names.ts';
 import type { SettleInput } from '../contract/settle.ts';
 import { SUMMARY_CHARACTERS_MAX } from '../contract/limits.ts';
 import { toSafeText } from '../contract/well-formed.ts';
-
-const WORKFLOW_TASK_TIMEOUT = '3s';
+import { isStartedAlready, OUTLIVES_PARENT } from './start-child.ts';
 
 /**
  * Starts the settle of a call, or joins the one that is under way: there is one a key. It outlives whoever starts it.
@@ -14,10 +13,9 @@ export async function startSettle(input: SettleInput): Promise<void> {
   const { chatId, key, summary, target } = input;
   try {
     await startChild(SETTLE_WORKFLOW_TYPE, {
+      ...OUTLIVES_PARENT,
       workflowId: settleWorkflowId(chatId, key),
       args: [input],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       staticSummary: toSafeText(`settle ${summary}`, SUMMARY_CHARACTERS_MAX),
       typedSearchAttributes: [
         { key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId },
@@ -25,8 +23,7 @@ export async function startSettle(input: SettleInput): Promise<void> {
       ],
     });
   } catch (error) {
-    // By its name: the class may come from another copy of the SDK.
-    if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
+    if (!isStartedAlready(error)) throw error;
     log.info('a settle of this call is under way already', { key });
   }
 }
