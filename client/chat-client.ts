@@ -31,7 +31,7 @@ import { CodedError, findFailureCode, Refusal } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 import { TURN_SUMMARY_CHARACTERS_MAX, WORKFLOW_TASK_TIMEOUT_MS } from '../contract/limits.ts';
 import { firstLine } from '../contract/well-formed.ts';
-import { CHAT_QUERY, CHAT_UPDATES, CHAT_WORKFLOW_TYPE, chatWorkflowId, SEARCH_ATTRIBUTES } from '../contract/names.ts';
+import { CHAT_QUERY, CHAT_UPDATES, CHAT_WORKFLOW_TYPE, chatWorkflowId, searchAttribute } from '../contract/names.ts';
 import { isClosing, readChatError } from './chat-errors.ts';
 import { followChat } from './follow-chat.ts';
 import type { FollowOptions } from './follow-chat.ts';
@@ -168,7 +168,7 @@ export class ChatClient {
       args: [{ chatId, ...turns, ...(create === undefined ? {} : { create }) }],
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       staticSummary: firstLine(`chat ${chatId}`, TURN_SUMMARY_CHARACTERS_MAX),
-      typedSearchAttributes: [{ key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId }],
+      typedSearchAttributes: [searchAttribute('chatId', chatId)],
     });
   }
 }

@@ -66,3 +66,8 @@ export const CHAT_LOOK_SIGNAL = 'look';
 
 /** Custom search attributes, all of type Keyword. The dev server is started with them. */
 export const SEARCH_ATTRIBUTES = { chatId: 'ChatId', agentId: 'AgentId', turnState: 'TurnState' } as const;
+
+/** One of them with its value, in the form that Temporal's SDKs take. */
+export function searchAttribute(name: keyof typeof SEARCH_ATTRIBUTES, value: string) {
+  return { key: { name: SEARCH_ATTRIBUTES[name], type: 'KEYWORD' as const }, value };
+}

@@ -1,6 +1,6 @@
 import { log, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import type { EndTurnResult } from '../contract/activity-interfaces.ts';
-import { NOTICE_WORKFLOW_TYPE, noticeWorkflowId, SEARCH_ATTRIBUTES } from '../contract/names.ts';
+import { NOTICE_WORKFLOW_TYPE, noticeWorkflowId, searchAttribute } from '../contract/names.ts';
 import type { NoticeInput } from '../contract/notice.ts';
 import { isStartedAlready, OUTLIVES_PARENT } from './start-child.ts';
 
@@ -18,7 +18,7 @@ export async function startNotice(input: NoticeInput, ended: EndTurnResult | und
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       staticSummary: `notice of the end of turn ${turn}`,
-      typedSearchAttributes: [{ key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId }],
+      typedSearchAttributes: [searchAttribute('chatId', chatId)],
     });
   } catch (error) {
     if (!isStartedAlready(error)) throw error;

@@ -1,5 +1,5 @@
 import { log, startChild } from '@temporalio/workflow';
-import { SETTLE_WORKFLOW_TYPE, SEARCH_ATTRIBUTES, settleWorkflowId } from '../contract/names.ts';
+import { searchAttribute, SETTLE_WORKFLOW_TYPE, settleWorkflowId } from '../contract/names.ts';
 import type { SettleInput } from '../contract/settle.ts';
 import { SUMMARY_CHARACTERS_MAX } from '../contract/limits.ts';
 import { toSafeText } from '../contract/well-formed.ts';
@@ -17,10 +17,7 @@ export async function startSettle(input: SettleInput): Promise<void> {
       workflowId: settleWorkflowId(chatId, key),
       args: [input],
       staticSummary: toSafeText(`settle ${summary}`, SUMMARY_CHARACTERS_MAX),
-      typedSearchAttributes: [
-        { key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId },
-        { key: { name: SEARCH_ATTRIBUTES.agentId, type: 'KEYWORD' }, value: target.agentId },
-      ],
+      typedSearchAttributes: [searchAttribute('chatId', chatId), searchAttribute('agentId', target.agentId)],
     });
   } catch (error) {
     if (!isStartedAlready(error)) throw error;

@@ -22,7 +22,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { CALLS_QUERY, INTERRUPT_UPDATE, RESOLVE_CALL_UPDATE, SEARCH_ATTRIBUTES } from '../contract/names.ts';
+import { CALLS_QUERY, INTERRUPT_UPDATE, RESOLVE_CALL_UPDATE, searchAttribute } from '../contract/names.ts';
 import type { InterruptAnswer, InterruptRequest, ResolveCallAnswer, ResolveCallRequest } from '../contract/operator.ts';
 import type { CallView, TurnEnd, TurnInput, TurnResult } from '../contract/turn.ts';
 import { storeActivities, turnActivities } from './activity-options.ts';
@@ -90,11 +90,15 @@ function setHandlers(context: TurnContext): void {
 async function runTurn(context: TurnContext, isContinued: boolean): Promise<TurnResult> {
   const { chatId, agentId } = context.state.input;
   showCalls(context);
-  if (!isContinued) showSearchAttributes({ chatId, agentId, turnState: 'running' });
+  // One event in history each time, so only at the turn's two ends.
+  if (!isContinued) {
+    const whose = [searchAttribute('chatId', chatId), searchAttribute('agentId', agentId)];
+    upsertSearchAttributes([...whose, searchAttribute('turnState', 'running')]);
+  }
   const ending = await endingOf(() => runSteps(context, isContinued));
   // A turn that another run has ended is only read (T1).
   if (ending.error?.code !== 'turn_closed') await endTurn(context, ending);
-  showSearchAttributes({ turnState: ending.state });
+  upsertSearchAttributes([searchAttribute('turnState', ending.state)]);
   await condition(allHandlersFinished);
   if (ending.error?.code === 'invariant_broken') throw defectFailure(ending.error);
   const { steps, calls, earlierCalls, lastMessageId } = context.state;
@@ -157,14 +161,4 @@ async function endTurn({ state }: TurnContext, ending: TurnEnding): Promise<void
     // A store that went back in time may not know the chat any more: the turn's own end says what happened (I02).
     if (ending.error?.code !== 'store_rolled_back') throw defectFailure(turnErrorOf(error, 'invariant_broken'));
   }
-}
-
-/** One event in history each time, so only at the turn's two ends. */
-function showSearchAttributes(values: Partial<Record<keyof typeof SEARCH_ATTRIBUTES, string>>): void {
-  upsertSearchAttributes(
-    Object.entries(values).map(([name, value]) => ({
-      key: { name: SEARCH_ATTRIBUTES[name as keyof typeof SEARCH_ATTRIBUTES], type: 'KEYWORD' as const },
-      value,
-    })),
-  );
 }
