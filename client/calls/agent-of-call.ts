@@ -4,9 +4,8 @@ import type { AgentClient } from '../../agent-client/agent-client.ts';
 import { CodedError } from '../../contract/failures.ts';
 import type { ChatId, ExecutionKey, Nonce } from '../../contract/ids.ts';
 import type { Target } from '../../contract/target.ts';
+import { agentAt } from '../ask-agent.ts';
 import type { StoredCall } from '../open-store.ts';
-
-const ASK_MS_MAX = 5000;
 
 /** What names the call to its agent. */
 export interface AgentCall {
@@ -21,8 +20,7 @@ export interface AgentCall {
 
 /** Throws `agent_unreachable`, or `configuration` when another agent is at that address. The caller closes `client`. */
 export async function reachAgent(call: StoredCall, address: string, env: NodeJS.ProcessEnv): Promise<AgentCall> {
-  const token = env['LATCHKEY_AGENT_TOKEN'] || undefined;
-  const client = createAgentClient({ address, answerMarginMs: ASK_MS_MAX, ...(token !== undefined && { token }) });
+  const client = createAgentClient(agentAt(address, env));
   try {
     const { agentId, journalId, incarnation, sequence } = await client.info({});
     if (agentId !== call.agentId) {

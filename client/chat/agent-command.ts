@@ -1,11 +1,9 @@
 /** `/agent`: which agent the chat is bound to, and how that is. */
-import { createAgentClient } from '../../agent-client/agent-client.ts';
 import type { AgentId } from '../../contract/ids.ts';
+import { agentAt, askAgent } from '../ask-agent.ts';
 import { findLastPoll } from '../calls/last-poll.ts';
 import { formatDuration } from '../watch/format-time.ts';
 import type { CommandContext } from './command-context.ts';
-
-const ASK_AGENT_MS_MAX = 5000;
 
 export async function showAgent(context: CommandContext): Promise<void> {
   const { session, say } = context;
@@ -25,19 +23,10 @@ async function describeWorker({ session }: CommandContext, agentId: AgentId): Pr
 }
 
 async function describeDaemon({ session }: CommandContext): Promise<string> {
-  const token = process.env['LATCHKEY_AGENT_TOKEN'] || undefined;
-  const address = session.stage.places.agentAddress;
-  const client = createAgentClient({
-    address,
-    answerMarginMs: ASK_AGENT_MS_MAX,
-    ...(token !== undefined && { token }),
-  });
   try {
-    const { version, ready, counts } = await client.info({});
+    const { version, ready, counts } = await askAgent(agentAt(session.stage.places.agentAddress, process.env));
     return `daemon: ${ready ? 'ready' : 'its start-up scripts are not done'}, version ${version}, calls ${counts.calls}, open ${counts.open}`;
   } catch (error) {
     return `daemon: ${error instanceof Error ? error.message : String(error)}`;
-  } finally {
-    await client.close();
   }
 }

@@ -5,9 +5,9 @@ import { CodedError } from '../../contract/failures.ts';
 import { parseChatId } from '../../contract/ids.ts';
 import type { ChatId } from '../../contract/ids.ts';
 import { chatWorkflowId } from '../../contract/names.ts';
+import { agentAt, askAgentId } from '../ask-agent.ts';
 import { ChatClient } from '../chat-client.ts';
 import type { ReachedStage } from '../dev/reach-stage.ts';
-import { askAgentId } from '../run/ask-agent-id.ts';
 import { requireModelName } from '../run/model-name.ts';
 
 export interface ChatSession {
@@ -40,8 +40,7 @@ export async function openSession(stage: ReachedStage, request: SessionRequest):
   const { chat: named, model: flag, env } = request;
   const { store, client, places } = stage;
   const chatId = parseChatId(named ?? `chat-${randomBytes(4).toString('hex')}`);
-  const token = env['LATCHKEY_AGENT_TOKEN'] || undefined;
-  const ownAgentId = await askAgentId(places.agentAddress, token);
+  const ownAgentId = await askAgentId(agentAt(places.agentAddress, env));
   const chats = new ChatClient({ client, taskQueue: places.turnQueue, store });
   const chat = await store.findChat(chatId);
   if (chat?.isArchived === true && flag === undefined) {

@@ -10,6 +10,7 @@ import type { ExecutionKey, Nonce } from '../../contract/ids.ts';
 import { parseChatId, parseNonce } from '../../contract/ids.ts';
 import type { Target } from '../../contract/target.ts';
 import type { OutputAnswer } from '../../contract/wire/output.ts';
+import { agentAt } from '../ask-agent.ts';
 import { defaultStateFolder } from '../default-state.ts';
 import { quoteWords } from '../quote-words.ts';
 
@@ -60,10 +61,7 @@ export function addExecCommand(program: Command, setExitCode: (code: number) => 
 }
 
 async function exec(words: readonly string[], flags: ExecFlags): Promise<number> {
-  const client = createAgentClient({
-    address: agentAddress(flags),
-    ...(process.env['LATCHKEY_AGENT_TOKEN'] !== undefined && { token: process.env['LATCHKEY_AGENT_TOKEN'] }),
-  });
+  const client = createAgentClient(agentAt(agentAddress(flags), process.env));
   const leave = new AbortController();
   const onInterrupt = (): void => leave.abort();
   process.once('SIGINT', onInterrupt);

@@ -1,6 +1,6 @@
 /** `latchkey gateway`: serves the chats of this folder's pieces, or of the configured ones, over HTTP. */
 import type { Command } from 'commander';
-import { askAgentId } from '../run/ask-agent-id.ts';
+import { agentAt, askAgentId } from '../ask-agent.ts';
 import { configuredPlaces } from '../dev/reach-stage.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import { findLiveRecord } from '../dev/stage-record.ts';
@@ -42,10 +42,11 @@ async function gateway({ listen, workspace }: GatewayFlags): Promise<void> {
   const folder = openStageFolder(workspace, process.env);
   const places = configuredPlaces(folder, process.env) ?? findLiveRecord(folder)?.places;
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  const token = process.env['LATCHKEY_AGENT_TOKEN'] || undefined;
   // Only a default: a gateway may well run where no agent can be reached.
   const agentId =
-    places === undefined ? undefined : await askAgentId(places.agentAddress, token).catch(() => undefined);
+    places === undefined
+      ? undefined
+      : await askAgentId(agentAt(places.agentAddress, process.env)).catch(() => undefined);
   const found = {
     TEMPORAL_ADDRESS: places?.temporalAddress,
     TEMPORAL_NAMESPACE: places?.temporalNamespace,

@@ -93,7 +93,7 @@ async function runTurn(folder: StageFolder, words: readonly string[], flags: Run
     text,
     model,
     chat: flags.chat,
-    token: process.env['LATCHKEY_AGENT_TOKEN'] || undefined,
+    env: process.env,
   }).catch(async (error: unknown) => {
     await stage.leave({ awaitsEnd: true });
     throw error;

@@ -1,10 +1,10 @@
 /** The four pieces of a stage: how each is started, and with what. */
 import { join } from 'node:path';
-import { createAgentClient } from '../../agent-client/agent-client.ts';
 import { CodedError } from '../../contract/failures.ts';
 import { startDevServer } from '../../tools/temporal/dev-server.ts';
 import type { DevServer } from '../../tools/temporal/dev-server.ts';
 import { isPortBusy } from '../../tools/temporal/ports.ts';
+import { askAgent } from '../ask-agent.ts';
 import { findProcess, isRunning } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import type { PieceToStart, RunningPiece, Say } from './running-piece.ts';
@@ -124,9 +124,8 @@ function temporalVariables(places: StagePlaces): NodeJS.ProcessEnv {
 
 async function findAgent(folder: StageFolder): Promise<RunningPiece | undefined> {
   const address = `unix:${join(folder.agentState, 'agent.sock')}`;
-  const client = createAgentClient({ address, answerMarginMs: ASK_AGENT_MS_MAX });
   try {
-    const info = await client.info({});
+    const info = await askAgent({ address, answerMarginMs: ASK_AGENT_MS_MAX });
     const identity = findProcess(info.pid);
     if (identity === undefined) return undefined;
     if (info.workspace !== folder.workspace) {
@@ -141,8 +140,6 @@ async function findAgent(folder: StageFolder): Promise<RunningPiece | undefined>
   } catch (error) {
     if (error instanceof CodedError && error.code === 'agent_unreachable') return undefined;
     throw error;
-  } finally {
-    await client.close();
   }
 }
 

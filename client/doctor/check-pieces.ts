@@ -1,11 +1,11 @@
 /** What is reachable now: Temporal, store, agent, workers. Nothing is started for a look. */
 import { existsSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
-import { createAgentClient } from '../../agent-client/agent-client.ts';
 import { CodedError, FAILURES } from '../../contract/failures.ts';
 import type { AgentId } from '../../contract/ids.ts';
 import { POLLER_SILENCE_MS_DEFAULT } from '../../contract/limits.ts';
 import { showStoreUrl } from '../../contract/store-url.ts';
+import { agentAt, askAgent } from '../ask-agent.ts';
 import { findLastPoll } from '../calls/last-poll.ts';
 import { connectTemporal } from '../connect-temporal.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
@@ -90,20 +90,11 @@ async function checkAgent(
   isOurs: boolean,
 ): Promise<{ finding: Finding; agentId?: AgentId }> {
   const about = 'agent';
-  const token = env['LATCHKEY_AGENT_TOKEN'] || undefined;
   try {
-    const client = createAgentClient({
-      address,
-      answerMarginMs: ASK_AGENT_MS_MAX,
-      ...(token !== undefined && { token }),
-    });
-    try {
-      const { agentId, version, counts, workspace } = await client.info({});
-      const detail = `${agentId} at ${address}, version ${version}, ${workspace}, ${counts.open} commands open`;
-      return { finding: { about, verdict: 'ok', detail }, agentId };
-    } finally {
-      await client.close();
-    }
+    const asked = { ...agentAt(address, env), answerMarginMs: ASK_AGENT_MS_MAX };
+    const { agentId, version, counts, workspace } = await askAgent(asked);
+    const detail = `${agentId} at ${address}, version ${version}, ${workspace}, ${counts.open} commands open`;
+    return { finding: { about, verdict: 'ok', detail }, agentId };
   } catch (error) {
     const isJustAway = error instanceof CodedError && error.code === 'agent_unreachable' && isOurs;
     if (isJustAway) return { finding: { about, verdict: 'ok', detail: `none runs here; ${WILL_START}` } };

@@ -5,9 +5,9 @@ import { Refusal } from '../../contract/failures.ts';
 import { parseChatId } from '../../contract/ids.ts';
 import type { ChatId } from '../../contract/ids.ts';
 import { turnWorkflowId } from '../../contract/names.ts';
+import { agentAt, askAgentId } from '../ask-agent.ts';
 import { ChatClient } from '../chat-client.ts';
 import type { ReachedStage } from '../dev/reach-stage.ts';
-import { askAgentId } from './ask-agent-id.ts';
 import type { ChatTurn } from './latest-turn.ts';
 
 const QUEUE_LOOK_MS = 200;
@@ -16,7 +16,7 @@ export interface Message {
   readonly text: string;
   readonly model: string;
   readonly chat: string | undefined;
-  readonly token: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** Through the chat, so that it never disagrees with another way of sending. */
@@ -24,7 +24,7 @@ export async function sendMessage(stage: ReachedStage, message: Message): Promis
   const { store, client, places } = stage;
   const { text, model } = message;
   const chatId = parseChatId(message.chat ?? `run-${randomBytes(4).toString('hex')}`);
-  const agentId = await askAgentId(places.agentAddress, message.token);
+  const agentId = await askAgentId(agentAt(places.agentAddress, message.env));
   const chat = await store.findChat(chatId);
   if (chat?.activeTurn !== undefined) {
     throw new Refusal(
