@@ -1,31 +1,22 @@
 /** A chat for people: a printer for each turn, and a line at its end. */
-import type { ChatId } from '../../contract/ids.ts';
-import type { Store, StreamEvent } from '../open-store.ts';
+import type { StreamEvent } from '../open-store.ts';
 import { summarizeTurn } from '../run/show-turn.ts';
+import { keepDrawing, openPrinter } from '../watch/open-printer.ts';
+import type { PrinterOptions } from '../watch/open-printer.ts';
 import type { PendingActivity } from '../watch/pending-activities.ts';
-import type { PrintedOn } from '../watch/screen.ts';
-import { TurnPrinter } from '../watch/turn-printer.ts';
+import type { TurnPrinter } from '../watch/turn-printer.ts';
 import type { TurnEnding } from '../watch/watch-turn.ts';
 import type { ChatAudience } from './chat-teller.ts';
 
-const DRAW_MS = 200;
-
-export interface ChatPrinterOptions {
-  readonly chatId: ChatId;
-  readonly store: Store;
-  readonly screen: PrintedOn;
-  readonly showsUser: boolean;
-}
-
 export class ChatPrinter implements ChatAudience, Disposable {
-  readonly #options: ChatPrinterOptions;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #options: PrinterOptions;
+  readonly #drawing: Disposable;
   #printer: TurnPrinter;
 
-  constructor(options: ChatPrinterOptions) {
+  constructor(options: PrinterOptions) {
     this.#options = options;
     this.#printer = this.#newPrinter();
-    this.#timer = options.screen.isLive ? setInterval(() => this.#printer.draw(), DRAW_MS) : undefined;
+    this.#drawing = keepDrawing(options.screen, () => this.#printer.draw());
   }
 
   async event(event: StreamEvent): Promise<void> {
@@ -54,7 +45,7 @@ export class ChatPrinter implements ChatAudience, Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#drawing[Symbol.dispose]();
     this.#printer.end();
   }
 
@@ -63,13 +54,9 @@ export class ChatPrinter implements ChatAudience, Disposable {
   }
 
   #newPrinter(): TurnPrinter {
-    const { chatId, store, screen, showsUser } = this.#options;
+    const { screen } = this.#options;
     screen.endText();
     screen.block([]);
-    return new TurnPrinter({
-      screen,
-      showsUser,
-      findExit: async (key) => (await store.findCall({ chatId, key }))?.outcome?.exit,
-    });
+    return openPrinter(this.#options);
   }
 }

@@ -2,16 +2,15 @@
 import type { Client } from '@temporalio/client';
 import type { TurnEnd } from '../../contract/turn.ts';
 import type { Store } from '../open-store.ts';
+import { keepDrawing, openPrinter } from '../watch/open-printer.ts';
 import { Screen } from '../watch/screen.ts';
 import type { PrintedOn } from '../watch/screen.ts';
 import { TurnJson } from '../watch/turn-json.ts';
-import { TurnPrinter } from '../watch/turn-printer.ts';
 import { watchTurn } from '../watch/watch-turn.ts';
 import type { TurnEnding } from '../watch/watch-turn.ts';
 import { formatDuration } from '../watch/format-time.ts';
 import type { ChatTurn } from './latest-turn.ts';
 
-const DRAW_MS = 200;
 const MARK: Readonly<Record<TurnEnd, string>> = { completed: 'done', failed: 'failed', interrupted: 'interrupted' };
 
 export interface ShowOptions extends ChatTurn {
@@ -37,12 +36,8 @@ async function showJson({ chatId, turn, store, client, signal }: ShowOptions): P
 
 async function showText({ chatId, turn, store, client, signal, showsUser }: ShowOptions): Promise<number> {
   const screen = new Screen(process.stdout, process.stderr);
-  const printer = new TurnPrinter({
-    screen,
-    showsUser,
-    findExit: async (key) => (await store.findCall({ chatId, key }))?.outcome?.exit,
-  });
-  const timer = screen.isLive ? setInterval(() => printer.draw(), DRAW_MS) : undefined;
+  const printer = openPrinter({ chatId, store, screen, showsUser });
+  const drawing = keepDrawing(screen, () => printer.draw());
   try {
     const shown = { store, chatId, turn, audience: printer, signal };
     const ending = await watchTurn({ ...shown, ...(client !== undefined && { client }) });
@@ -50,7 +45,7 @@ async function showText({ chatId, turn, store, client, signal, showsUser }: Show
     screen.line(await summarizeTurn(store, { chatId, turn }, ending, { screen, suffix: ` · chat ${chatId}` }));
     return exitCodeOf(ending);
   } finally {
-    clearInterval(timer);
+    drawing[Symbol.dispose]();
     printer.end();
   }
 }
