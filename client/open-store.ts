@@ -1,6 +1,6 @@
 /**
- * The one place where the command line reads the store itself, by a late import, until the gateway serves the stream
- * (see client/README.md). Types too come from here only.
+ * The one place where the command line reads the store itself, by a late import: it works where no gateway runs (see
+ * client/README.md). Types too come from here only.
  */
 // oxlint-disable-next-line no-restricted-imports -- the exception that this file is
 import type { StoredCall } from '../store/call-row.ts';

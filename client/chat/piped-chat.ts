@@ -111,14 +111,13 @@ class Told {
   async #follow(from: TellFrom, onLive: () => void): Promise<void> {
     const { session, leaving, folder } = this.#options;
     const signal = AbortSignal.any([leaving.signal, this.#ending.signal]);
-    const { audience, dispose } = openAudience(this.#options);
+    using audience = openAudience(this.#options);
     const onBreak = (): void => audience.notice('the store does not answer');
     const teller = new ChatTeller({ session, folder, mirror: this.#mirror, audience, onBreak, signal });
     for await (const frame of teller.tell(from)) {
       if (frame.type === 'live') onLive();
       this.#note(frame);
     }
-    dispose();
     this.#awaited?.ended.reject(new Error('left'));
   }
 
@@ -134,21 +133,20 @@ class Told {
   }
 }
 
-function openAudience({ session, isJson, messagesMax }: PipedOptions): { audience: ChatAudience; dispose: () => void } {
+function openAudience({ session, isJson, messagesMax }: PipedOptions): ChatAudience & Disposable {
   const { chatId, stage } = session;
   if (!isJson) {
     const screen = new Screen(process.stdout, process.stderr);
-    const printer = new ChatPrinter({ chatId, store: stage.store, screen, showsUser: messagesMax > 0 });
-    return { audience: printer, dispose: () => printer[Symbol.dispose]() };
+    return new ChatPrinter({ chatId, store: stage.store, screen, showsUser: messagesMax > 0 });
   }
   const json = new TurnJson(process.stdout, chatId);
-  const audience: ChatAudience = {
+  return {
     event: (event) => json.event(event),
     pending: (activities) => json.pending(activities),
     notice: (text) => json.notice(text),
     turnEnded: (turn, ending) => json.write({ type: 'end', chatId, turn, ...ending, exitCode: exitCodeOf(ending) }),
+    [Symbol.dispose]: () => undefined,
   };
-  return { audience, dispose: () => undefined };
 }
 
 function writeLine(line: object): void {
