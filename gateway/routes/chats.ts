@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { Refusal } from '../../contract/failures.ts';
 import { parseChatId } from '../../contract/ids.ts';
 import type { AgentId, ChatId } from '../../contract/ids.ts';
+import { agentIdSchema, chatIdSchema } from '../../contract/wire/envelope.ts';
 import { requireAccess, unknownChat } from '../access/check-request.ts';
 import type { Access } from '../access/tokens.ts';
 import type { Chat } from '../open-store.ts';
 import type { Services } from '../services.ts';
 import { jsonRoute } from './route.ts';
-import { agentIdSchema, chatIdSchema, chatParamsSchema, chatSchema, modelSchema, noBodySchema } from './schemas.ts';
+import { chatParamsSchema, chatSchema, modelSchema, noBodySchema } from './schemas.ts';
 
 const answerSchema = z.strictObject({ chat: chatSchema });
 

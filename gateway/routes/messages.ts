@@ -1,12 +1,11 @@
 /** Messages: sent, edited, waiting in the queue. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { agentIdSchema, chatIdSchema } from '../../contract/wire/envelope.ts';
 import { requireAccess } from '../access/check-request.ts';
 import { newChatOf, requireChat } from './chats.ts';
 import { jsonRoute } from './route.ts';
 import {
-  agentIdSchema,
-  chatIdSchema,
   chatParamsSchema,
   clientMessageIdSchema,
   messageIdSchema,

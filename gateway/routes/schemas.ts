@@ -3,16 +3,14 @@ import { z } from 'zod';
 import { CALL_STATUSES } from '../../contract/calls.ts';
 import { isFailureCode } from '../../contract/failures.ts';
 import { parseExecutionKey } from '../../contract/execution-key.ts';
-import { parseAgentId, parseChatId, parseMessageId } from '../../contract/ids.ts';
-import type { AgentId, ChatId, ExecutionKey, MessageId } from '../../contract/ids.ts';
-import { parsedBy } from '../../contract/wire/envelope.ts';
+import { parseMessageId } from '../../contract/ids.ts';
+import type { ExecutionKey, MessageId } from '../../contract/ids.ts';
+import { chatIdSchema, parsedBy } from '../../contract/wire/envelope.ts';
 import { LIST_ENTRIES_DEFAULT, LIST_ENTRIES_MAX } from '../limits.ts';
 
 const CLIENT_MESSAGE_ID_CHARACTERS_MAX = 200;
 const MODEL_CHARACTERS_MAX = 300;
 
-export const chatIdSchema: z.ZodType<ChatId> = parsedBy(parseChatId);
-export const agentIdSchema: z.ZodType<AgentId> = parsedBy(parseAgentId);
 export const keySchema: z.ZodType<ExecutionKey> = parsedBy(parseExecutionKey);
 export const messageIdSchema: z.ZodType<MessageId> = parsedBy((text) => parseMessageId(Number(text)));
 export const clientMessageIdSchema = z.string().min(1).max(CLIENT_MESSAGE_ID_CHARACTERS_MAX);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { Refusal } from '../../contract/failures.ts';
 import type { ChatId, MessageId } from '../../contract/ids.ts';
+import { chatIdSchema } from '../../contract/wire/envelope.ts';
 import { requireAccess } from '../access/check-request.ts';
 import { UI_BODY_BYTES_MAX } from '../limits.ts';
 import type { ChatFrame } from '../open-store.ts';
@@ -12,7 +13,6 @@ import { originOf, readIntent, uiRequestSchema } from '../ui/ui-request.ts';
 import type { UiRequest } from '../ui/ui-request.ts';
 import { newChatOf, requireChat } from './chats.ts';
 import { jsonRoute, streamRoute } from './route.ts';
-import { chatIdSchema } from './schemas.ts';
 
 const paramsSchema = z.strictObject({ id: chatIdSchema });
 const STREAMS = 'The AI SDK UI message stream, version 1: one UIMessageChunk each, then [DONE]';

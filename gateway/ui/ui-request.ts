@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '../../contract/failures.ts';
-import { agentIdSchema, chatIdSchema, modelSchema } from '../routes/schemas.ts';
+import { agentIdSchema, chatIdSchema } from '../../contract/wire/envelope.ts';
+import { modelSchema } from '../routes/schemas.ts';
 
 const partSchema = z.looseObject({ type: z.string(), text: z.string().optional() });
 const messageSchema = z.looseObject({
