@@ -7,12 +7,8 @@ export interface Failure {
 
 export interface Call {
   readonly key: string;
-  readonly messageId: number;
-  readonly turn: number;
-  readonly position: number;
   readonly toolName: string;
   readonly summary: string;
-  readonly agentId: string;
   readonly status: string;
   readonly evidence?: { readonly code: string; readonly detail: string };
   readonly result?: { readonly text: string; readonly isError: boolean };
@@ -27,7 +23,6 @@ export interface Call {
 export interface Tail {
   readonly type: 'tail';
   readonly key: string;
-  readonly state: string;
   readonly attempt: number;
   readonly phase: 'dispatching' | 'running' | 'unreachable';
   readonly ageMs?: number;
@@ -52,7 +47,6 @@ export type RunState = 'idle' | 'running' | 'interrupting';
 
 export interface Waiting {
   readonly clientMessageId: string;
-  readonly position: number;
   readonly text: string;
 }
 
@@ -71,20 +65,16 @@ export type FrameBody =
     }
   | { readonly type: 'hidden'; readonly fromId: number; readonly epoch: number }
   | MessageBody
-  | { readonly type: 'compaction'; readonly turn: number; readonly messageCount: number }
+  | { readonly type: 'compaction'; readonly messageCount: number }
   | {
       readonly type: 'part';
       readonly turn: number;
       readonly step: number;
-      readonly messageId: number;
       readonly text: string;
     }
   | { readonly type: 'withdrawn'; readonly turn: number; readonly step: number }
   | {
       readonly type: 'retry';
-      readonly turn: number;
-      readonly step: number;
-      readonly attempt: number;
       readonly code: string;
       readonly message: string;
       readonly retryInMs: number;
@@ -93,17 +83,15 @@ export type FrameBody =
   | { readonly type: 'note'; readonly key: string; readonly text: string };
 
 export type Frame =
-  | { readonly type: 'reset'; readonly reason: string }
-  | { readonly type: 'live'; readonly seq: number; readonly hasEarlier: boolean }
+  | { readonly type: 'reset' }
+  | { readonly type: 'live'; readonly hasEarlier: boolean }
   | (FrameBody & { readonly snapshot: true })
-  | (FrameBody & { readonly seq: number; readonly at: string })
+  | (FrameBody & { readonly at: string })
   | Tail;
 
 export interface ListedChat {
   readonly chatId: string;
   readonly title?: string;
-  readonly agentId: string;
-  readonly model?: string;
   readonly state: 'idle' | 'running' | 'archived';
   readonly lastError?: Failure;
   readonly updatedAt: string;

@@ -20,7 +20,7 @@ describe('the conversation that the page shows', () => {
   });
 
   test('H04: parts go with their attempt, their message and their turn', () => {
-    const part = { type: 'part', turn: 1, step: 1, messageId: 2, text: 'half' } as const;
+    const part = { type: 'part', turn: 1, step: 1, text: 'half' } as const;
     const ends: FrameBody[] = [
       { type: 'withdrawn', turn: 1, step: 1 },
       { type: 'message', role: 'assistant', id: 2, turn: 1, step: 1, text: 'whole', calls: [] },
@@ -41,17 +41,17 @@ describe('the conversation that the page shows', () => {
     conversation.take(told({ type: 'hidden', fromId: 2, epoch: 1 }), 0);
     conversation.take(told(user(5)), 0);
     expect(idsOf(conversation)).toEqual([1, 5]);
-    conversation.take({ type: 'reset', reason: 'cursor_too_old' }, 0);
+    conversation.take({ type: 'reset' }, 0);
     conversation.take({ type: 'status', state: 'idle', snapshot: true }, 0);
     conversation.take({ ...user(5), snapshot: true }, 0);
-    conversation.take({ type: 'live', seq: 9, hasEarlier: true }, 0);
+    conversation.take({ type: 'live', hasEarlier: true }, 0);
     expect(idsOf(conversation)).toEqual([5]);
   });
 
   test('a waiting message leaves the queue when it is deleted, and when it is taken', () => {
     const conversation = open([]);
     for (const id of ['m1', 'm2', 'm3']) {
-      conversation.take(told({ type: 'queued', clientMessageId: id, position: 1, text: id }), 0);
+      conversation.take(told({ type: 'queued', clientMessageId: id, text: id }), 0);
     }
     conversation.take(told({ type: 'queue', queue: ['m3', 'm1'] }), 0);
     expect(conversation.queue.map(({ text }) => text)).toEqual(['m3', 'm1']);
@@ -64,7 +64,7 @@ describe('the conversation that the page shows', () => {
     const conversation = open([
       { type: 'message', role: 'assistant', id: 2, turn: 1, step: 1, text: '', calls: [call] },
     ]);
-    conversation.take({ type: 'tail', key: '2-a', state: 'started', attempt: 1, phase: 'running' }, 5);
+    conversation.take({ type: 'tail', key: '2-a', attempt: 1, phase: 'running' }, 5);
     expect(conversation.tails.get('2-a')?.seenMs).toBe(5);
     const result = { text: 'exit 0', isError: false };
     conversation.take(told({ type: 'call', call: { ...CALL, status: 'exited', exitCode: 0, result } }), 0);
@@ -156,12 +156,8 @@ test('its files are served to everybody, under a policy that lets nothing else i
 const AT = '2026-01-01T00:00:00.000Z';
 const CALL: Call = {
   key: '2-a',
-  messageId: 2,
-  turn: 1,
-  position: 0,
   toolName: 'execute',
   summary: '$ ls',
-  agentId: 'agent-1',
   status: 'reserved',
 };
 
@@ -170,14 +166,14 @@ function user(id: number) {
 }
 
 function told(body: FrameBody): Frame {
-  return { ...body, seq: 1, at: AT };
+  return { ...body, at: AT };
 }
 
 function open(bodies: readonly FrameBody[], hasEarlier = false): Conversation {
   const conversation = new Conversation();
   conversation.take({ type: 'status', state: 'idle', snapshot: true }, 0);
   for (const body of bodies) conversation.take({ ...body, snapshot: true }, 0);
-  conversation.take({ type: 'live', seq: 1, hasEarlier }, 0);
+  conversation.take({ type: 'live', hasEarlier }, 0);
   return conversation;
 }
 
