@@ -7,8 +7,6 @@ export interface UserMessage {
   readonly id: MessageId;
   readonly chatId: ChatId;
   readonly turn: number;
-  /** Chosen by the sender; sending the same one again changes nothing. */
-  readonly clientMessageId: string;
   readonly text: string;
 }
 

@@ -162,12 +162,16 @@ export interface CallRange {
 
 /** In the order in which they were asked for. */
 export async function listCallRows(db: Database, range: CallRange): Promise<Selectable<CallRow>[]> {
-  const { chatId, turn, fromId, toId } = range;
-  let query = db.selectFrom('calls').selectAll().where('chat_id', '=', chatId);
+  return selectCalls(db, range).selectAll().execute();
+}
+
+/** The same, for those who choose the columns. */
+export function selectCalls(db: Database, { chatId, turn, fromId, toId }: CallRange) {
+  let query = db.selectFrom('calls').where('chat_id', '=', chatId);
   if (turn !== undefined) query = query.where('turn', '=', turn);
   if (fromId !== undefined) query = query.where('message_id', '>=', fromId);
   if (toId !== undefined) query = query.where('message_id', '<=', toId);
-  return query.orderBy('message_id').orderBy('position').execute();
+  return query.orderBy('message_id').orderBy('position');
 }
 
 /** Of one assistant message. */

@@ -1,12 +1,10 @@
 import type { Selectable } from 'kysely';
-import type { ChatId, MessageId } from '../contract/ids.ts';
+import type { ChatId, ExecutionKey, MessageId, ToolCallId } from '../contract/ids.ts';
 import type { ConversationCall, ConversationMessage, NoteMessage, SaidMessage } from '../contract/messages.ts';
-import { readCall } from './call-row.ts';
-import type { StoredCall } from './call-row.ts';
-import { listCallRows } from './calls.ts';
+import { selectCalls } from './calls.ts';
 import type { Database } from './database.ts';
 import { listNoteRows } from './notes.ts';
-import type { MessageRow } from './schema.ts';
+import type { CallRow, MessageRow } from './schema.ts';
 import { inSnapshot } from './transaction.ts';
 
 /**
@@ -20,39 +18,47 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
     const messages = await visibleMessages(trx, chatId);
     // Those of hidden messages between are left out below, which costs less than to ask for each message.
     const fromId = messages.find(({ role }) => role === 'assistant')?.id ?? Number.MAX_SAFE_INTEGER;
-    const callRows = await listCallRows(trx, { chatId, fromId });
+    const callRows = await selectCalls(trx, { chatId, fromId }).select(CALL_COLUMNS).execute();
     const noteRows = await listNoteRows(trx, { chatId });
     const notes = noteRows.map(({ after_message_id: afterMessageId, text }): NoteMessage => {
       return { role: 'note', chatId, afterMessageId, text };
     });
     const visibleIds = new Set(messages.map(({ id }) => id));
-    const shown = callRows.filter((row) => visibleIds.has(row.message_id)).map(readCall);
-    const callsByMessage = Map.groupBy(shown, (call) => call.messageId);
+    const shown = callRows.filter((row) => visibleIds.has(row.message_id));
+    const callsByMessage = Map.groupBy(shown, (row) => row.message_id);
     const replacedSteps = await countReplacedSteps(trx, chatId, messages);
     const said = messages.map((row): SaidMessage => {
       const id = row.id as MessageId;
       const { turn, text } = row;
-      if (row.role === 'user') {
-        return { role: 'user', id, chatId, turn, text, clientMessageId: row.client_message_id ?? '' };
-      }
+      if (row.role === 'user') return { role: 'user', id, chatId, turn, text };
       if (row.role === 'summary') return { role: 'summary', id, chatId, turn, text, replacedSteps };
-      const calls = (callsByMessage.get(id) ?? []).map(toConversationCall);
+      const calls = (callsByMessage.get(id) ?? []).map(readConversationCall);
       return { role: 'assistant', id, chatId, turn, step: row.step ?? 0, text, calls };
     });
     return withNotes(said, notes);
   });
 }
 
-type VisibleMessage = Pick<
-  Selectable<MessageRow>,
-  'id' | 'role' | 'turn' | 'step' | 'client_message_id' | 'text' | 'summarized_by'
->;
+/** The whole conversation is read before each model call, so only what a prompt is made of, and no question a row. */
+const MESSAGE_COLUMNS = ['id', 'role', 'turn', 'step', 'text'] as const;
+const CALL_COLUMNS = [
+  'key',
+  'message_id',
+  'tool_call_id',
+  'tool_name',
+  'status',
+  'arguments',
+  'result_text',
+  'is_error',
+] as const;
 
-/** The whole conversation before each model call: only the columns that are needed, and no question for each row. */
+type VisibleMessage = Pick<Selectable<MessageRow>, (typeof MESSAGE_COLUMNS)[number]>;
+type SeenCall = Pick<Selectable<CallRow>, (typeof CALL_COLUMNS)[number]>;
+
 function visibleMessages(db: Database, chatId: ChatId): Promise<VisibleMessage[]> {
   return db
     .selectFrom('messages')
-    .select(['id', 'role', 'turn', 'step', 'client_message_id', 'text', 'summarized_by'])
+    .select(MESSAGE_COLUMNS)
     .where('chat_id', '=', chatId)
     .where('hidden', '=', 0)
     .where(({ exists, not, or, eb, selectFrom }) =>
@@ -99,14 +105,13 @@ function withNotes(said: readonly SaidMessage[], notes: readonly NoteMessage[]):
   return placed.toSorted((a, b) => a.after - b.after).map(({ message }) => message);
 }
 
-function toConversationCall(call: StoredCall): ConversationCall {
-  const { key, toolCallId, toolName, status } = call;
+function readConversationCall(row: SeenCall): ConversationCall {
   return {
-    key,
-    toolCallId,
-    toolName,
-    status,
-    arguments: call.arguments,
-    ...(call.result === undefined ? {} : { result: call.result }),
+    key: row.key as ExecutionKey,
+    toolCallId: row.tool_call_id as ToolCallId,
+    toolName: row.tool_name,
+    status: row.status,
+    arguments: JSON.parse(row.arguments) as ConversationCall['arguments'],
+    ...(row.result_text === null ? {} : { result: { text: row.result_text, isError: row.is_error === 1 } }),
   };
 }

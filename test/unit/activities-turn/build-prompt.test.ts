@@ -12,7 +12,6 @@ const user: ConversationMessage = {
   id: parseMessageId(1),
   chatId: CHAT,
   turn: 1,
-  clientMessageId: 'm',
   text: 'hi',
 };
 

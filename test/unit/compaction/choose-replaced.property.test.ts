@@ -28,7 +28,7 @@ function conversationOf(pieces: readonly Piece[], hasSummary: boolean): Conversa
   const said = pieces.map(({ kind, length }, index): ConversationMessage => {
     const id = parseMessageId(index + 1);
     const text = `${kind} ${index} `.padEnd(length, 'x');
-    if (kind === 'user') return { role: 'user', id, chatId: CHAT, turn: 1, clientMessageId: `${index}`, text };
+    if (kind === 'user') return { role: 'user', id, chatId: CHAT, turn: 1, text };
     if (kind === 'note') return { role: 'note', chatId: CHAT, afterMessageId: id, text };
     const calls = kind === 'answer' ? [] : [call(index, 'a', text, true), call(index, 'b', 'short', kind === 'calls')];
     return { role: 'assistant', id, chatId: CHAT, turn: 1, step: index, text: kind === 'answer' ? text : '', calls };
