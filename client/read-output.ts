@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { CodedError } from '../contract/failures.ts';
 import type { ChatId, ExecutionKey, Handle } from '../contract/ids.ts';
-import { READ_OUTPUT_MS_MAX, SUMMARY_CHARACTERS_MAX } from '../contract/limits.ts';
-import { READ_OUTPUT_WORKFLOW_TYPE, SEARCH_ATTRIBUTES, turnWorkflowId } from '../contract/names.ts';
+import { READ_OUTPUT_MS_MAX, SUMMARY_CHARACTERS_MAX, WORKFLOW_TASK_TIMEOUT_MS } from '../contract/limits.ts';
+import { READ_OUTPUT_WORKFLOW_TYPE, searchAttribute, turnWorkflowId } from '../contract/names.ts';
 import type { ReadOutputInput, ReadOutputResult } from '../contract/read-output.ts';
 import { toSafeText } from '../contract/well-formed.ts';
 import type { Store, StoredCall } from './open-store.ts';
@@ -56,13 +56,10 @@ export async function readOutput(
       workflowId: `read/${chatId}/${randomUUID()}`,
       taskQueue,
       args: [{ chatId, key, target, handle, ...range }],
-      workflowTaskTimeout: '3s',
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       workflowExecutionTimeout: READ_OUTPUT_MS_MAX + MARGIN_MS,
       staticSummary: toSafeText(`output of ${call.summary}`, SUMMARY_CHARACTERS_MAX),
-      typedSearchAttributes: [
-        { key: { name: SEARCH_ATTRIBUTES.chatId, type: 'KEYWORD' }, value: chatId },
-        { key: { name: SEARCH_ATTRIBUTES.agentId, type: 'KEYWORD' }, value: target.agentId },
-      ],
+      typedSearchAttributes: [searchAttribute('chatId', chatId), searchAttribute('agentId', target.agentId)],
     },
   );
   if (result.state === 'read') return { text: result.text, detail: result.detail };

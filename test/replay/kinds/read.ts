@@ -1,6 +1,7 @@
 /** What a running command had printed, read for a person. */
 import type { ReadOutputInput, ReadOutputResult } from '../../../contract/read-output.ts';
 import type { Handle } from '../../../contract/ids.ts';
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../../../contract/limits.ts';
 import { READ_OUTPUT_WORKFLOW_TYPE, TURN_TASK_QUEUE_DEFAULT } from '../../../contract/names.ts';
 import { countActivities, endOf } from '../recorded-history.ts';
 import { held } from '../recording/recording-system.ts';
@@ -17,7 +18,12 @@ export const read: Kind = {
     const workflowId = 'recorded-read';
     // The first process of its chat.
     const args: [ReadOutputInput] = [{ chatId, key, target, handle: 'p1' as Handle }];
-    const options = { taskQueue: TURN_TASK_QUEUE_DEFAULT, workflowId, args, workflowTaskTimeout: '3s' } as const;
+    const options = {
+      taskQueue: TURN_TASK_QUEUE_DEFAULT,
+      workflowId,
+      args,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    } as const;
     const result = (await system.client.workflow.execute(READ_OUTPUT_WORKFLOW_TYPE, options)) as ReadOutputResult;
     if (result.state !== 'read') throw new Error(`nothing was read: ${result.reason}`);
     system.openGate('go-read');

@@ -1,4 +1,5 @@
 /** The sweep that closed a turn which had been terminated, with a command that still ran. */
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../../../contract/limits.ts';
 import { SWEEP_WORKFLOW_TYPE, TURN_TASK_QUEUE_DEFAULT } from '../../../contract/names.ts';
 import type { SweepResult } from '../../../contract/sweep.ts';
 import { countActivities, endOf } from '../recorded-history.ts';
@@ -13,7 +14,12 @@ export const swept: Kind = {
     await turn.handle.terminate('to be swept');
     // The scheduled sweep may be first: then ours finds nothing, and another turn is needed, which a minute forbids.
     const workflowId = 'recorded-sweep';
-    const options = { taskQueue: TURN_TASK_QUEUE_DEFAULT, workflowId, args: [{}], workflowTaskTimeout: '3s' };
+    const options = {
+      taskQueue: TURN_TASK_QUEUE_DEFAULT,
+      workflowId,
+      args: [{}],
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    };
     const result = (await system.client.workflow.execute(SWEEP_WORKFLOW_TYPE, options)) as SweepResult;
     if (result.turnsClosed !== 1) throw new Error('the scheduled sweep came first: record again');
     return { sweep: { workflowId } };
