@@ -102,7 +102,7 @@ export const FAILURES = {
   model_context_too_long: {
     kind: 'refusal',
     status: 0,
-    nextStep: 'Go on in a new chat, or with a model that takes longer conversations.',
+    nextStep: 'Edit the message that is too long, or go on in a new chat, or with a model that takes more.',
   },
   notice_refused: {
     kind: 'refusal',

@@ -48,12 +48,12 @@ test('a conversation that is still too long with a summary ends its turn with th
   const result = await turns.run('x '.repeat(8000));
   expect(result).toMatchObject({ state: 'failed', error: { code: 'model_context_too_long' } });
   expect(result.error!.message).toMatch(
-    /^the conversation is too long for its model; also with a summary in the place of its older part, .*prompt is too long.* Go on in a new chat/,
+    /^the conversation is too long for its model; also with a summary in the place of its older part, .*prompt is too long.* Edit the message that is too long/,
   );
   expect(provider.bodies).toHaveLength(2 + 3);
   expect((await turns.store.findChat(turns.chatId))?.lastError).toMatchObject({ code: 'model_context_too_long' });
   // Nothing is left that could be summarised: no further request is made of it.
-  expect((await turns.run('again')).error?.message).toMatch(/; nothing of it can be left out\. Go on in a new chat/);
+  expect((await turns.run('again')).error?.message).toMatch(/; nothing of it can be left out\. Edit the message that is too long/);
   expect(provider.bodies).toHaveLength(6);
 });
 
