@@ -1,5 +1,4 @@
 /** A conversation as it is stored: what was said, independent of any provider's format. */
-import type { CallStatus } from './calls.ts';
 import type { ChatId, ExecutionKey, MessageId, ToolCallId } from './ids.ts';
 
 export interface UserMessage {
@@ -27,7 +26,6 @@ export interface ConversationCall {
   readonly toolName: string;
   /** The arguments as the model gave them: a JSON object (`{}` where they could not be parsed). */
   readonly arguments: Readonly<Record<string, unknown>>;
-  readonly status: CallStatus;
   /** Undefined while the call is open. */
   readonly result?: { readonly text: string; readonly isError: boolean };
 }

@@ -4,6 +4,8 @@ import type { ConversationCall, ConversationMessage, NoteMessage, SaidMessage } 
 import { selectCalls } from './calls.ts';
 import type { Database } from './database.ts';
 import { listNoteRows } from './notes.ts';
+import { readEnd } from './older-part.ts';
+import type { OlderPart, OlderParts } from './older-part.ts';
 import type { CallRow, MessageRow } from './schema.ts';
 import { inSnapshot } from './transaction.ts';
 
@@ -12,10 +14,14 @@ import { inSnapshot } from './transaction.ts';
  * have so far; and what became known later, after the message that was the last one then. What a summary stands for is
  * left out, and the summary comes first; one that an edit has hidden stands for nothing.
  */
-export async function loadConversation(db: Database, chatId: ChatId): Promise<readonly ConversationMessage[]> {
+export async function loadConversation(
+  { db, older }: { readonly db: Database; readonly older: OlderParts },
+  chatId: ChatId,
+): Promise<readonly ConversationMessage[]> {
   // One snapshot, so that no call is seen without the message that asked for it.
   return inSnapshot(db, async (trx) => {
-    const messages = await visibleMessages(trx, chatId);
+    const part = await older.findProven(trx, chatId);
+    const messages = await visibleMessages(trx, { chatId, afterId: part?.throughId ?? 0 });
     // Those of hidden messages between are left out below, which costs less than to ask for each message.
     const fromId = messages.find(({ role }) => role === 'assistant')?.id ?? Number.MAX_SAFE_INTEGER;
     const callRows = await selectCalls(trx, { chatId, fromId }).select(CALL_COLUMNS).execute();
@@ -27,7 +33,7 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
     const shown = callRows.filter((row) => visibleIds.has(row.message_id));
     const callsByMessage = Map.groupBy(shown, (row) => row.message_id);
     const replacedSteps = await countReplacedSteps(trx, chatId, messages);
-    const said = messages.map((row): SaidMessage => {
+    const read = messages.map((row): SaidMessage => {
       const id = row.id as MessageId;
       const { turn, text } = row;
       if (row.role === 'user') return { role: 'user', id, chatId, turn, text };
@@ -35,8 +41,46 @@ export async function loadConversation(db: Database, chatId: ChatId): Promise<re
       const calls = (callsByMessage.get(id) ?? []).map(readConversationCall);
       return { role: 'assistant', id, chatId, turn, step: row.step ?? 0, text, calls };
     });
+    const said = part === undefined ? read : [...part.said, ...read];
+    if (said.length >= older.messagesMin) {
+      const kept = await olderPartOf(trx, { chatId, said, messages, shown, part });
+      if (kept !== undefined) older.keep(chatId, kept);
+    }
     return withNotes(said, notes);
   });
+}
+
+interface Read {
+  readonly chatId: ChatId;
+  readonly said: readonly SaidMessage[];
+  /** The rows that were read now, and the part that they follow. */
+  readonly messages: readonly VisibleMessage[];
+  readonly shown: readonly SeenCall[];
+  readonly part: OlderPart | undefined;
+}
+
+/** What was said before the newest turn; undefined where that may still change, or is not more than was known. */
+async function olderPartOf(
+  db: Database,
+  { chatId, said, messages, shown, part }: Read,
+): Promise<OlderPart | undefined> {
+  const newestTurn = messages.at(-1)?.turn ?? 0;
+  const settled = messages.slice(
+    0,
+    messages.findIndex(({ turn }) => turn === newestTurn),
+  );
+  const last = settled.at(-1);
+  if (last === undefined || said.some(({ role }) => role === 'summary')) return undefined;
+  const calls = shown.filter((row) => row.message_id <= last.id);
+  const endedAt = await readEnd(db, chatId, last.turn);
+  if (typeof endedAt !== 'string' || calls.some((row) => row.result_text === null)) return undefined;
+  const texts = [...settled.map(({ text }) => text), ...calls.flatMap((row) => [row.arguments, row.result_text ?? ''])];
+  return {
+    said: said.slice(0, said.length - messages.length + settled.length),
+    throughId: last.id,
+    end: { turn: last.turn, at: endedAt },
+    characters: texts.reduce((sum, text) => sum + text.length, part?.characters ?? 0),
+  };
 }
 
 /** The whole conversation is read before each model call, so only what a prompt is made of, and no question a row. */
@@ -46,7 +90,6 @@ const CALL_COLUMNS = [
   'message_id',
   'tool_call_id',
   'tool_name',
-  'status',
   'arguments',
   'result_text',
   'is_error',
@@ -55,11 +98,15 @@ const CALL_COLUMNS = [
 type VisibleMessage = Pick<Selectable<MessageRow>, (typeof MESSAGE_COLUMNS)[number]>;
 type SeenCall = Pick<Selectable<CallRow>, (typeof CALL_COLUMNS)[number]>;
 
-function visibleMessages(db: Database, chatId: ChatId): Promise<VisibleMessage[]> {
+function visibleMessages(
+  db: Database,
+  { chatId, afterId }: { readonly chatId: ChatId; readonly afterId: number },
+): Promise<VisibleMessage[]> {
   return db
     .selectFrom('messages')
     .select(MESSAGE_COLUMNS)
     .where('chat_id', '=', chatId)
+    .where('id', '>', afterId)
     .where('hidden', '=', 0)
     .where(({ exists, not, or, eb, selectFrom }) =>
       or([
@@ -110,7 +157,6 @@ function readConversationCall(row: SeenCall): ConversationCall {
     key: row.key as ExecutionKey,
     toolCallId: row.tool_call_id as ToolCallId,
     toolName: row.tool_name,
-    status: row.status,
     arguments: JSON.parse(row.arguments) as ConversationCall['arguments'],
     ...(row.result_text === null ? {} : { result: { text: row.result_text, isError: row.is_error === 1 } }),
   };

@@ -59,6 +59,7 @@ import type {
   CompactionAttempt,
 } from './compactions.ts';
 import { loadConversation } from './conversation.ts';
+import { OlderParts } from './older-part.ts';
 import { checkEdit, editMessage } from './edits.ts';
 import { findStoppable } from './stoppable-calls.ts';
 import { findEndedTurn } from './ended-turn.ts';
@@ -154,6 +155,7 @@ export interface Store {
 }
 
 export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
+  const older = new OlderParts();
   return {
     createChat: (input) => createChat(db, input),
     findChat: (chatId) => readAgain(() => findChat(db, chatId)),
@@ -174,7 +176,7 @@ export function createStore(db: Kysely<Schema>, changes: ChatChanges): Store {
     endTurn: (input) => endTurn(db, input),
     findTurn: (input) => readAgain(() => findTurn(db, input)),
     findEndedTurn: (input) => readAgain(() => findEndedTurn(db, input)),
-    loadConversation: (chatId) => loadConversation(db, chatId),
+    loadConversation: (chatId) => loadConversation({ db, older }, chatId),
     beginCompaction: (input) => beginCompaction(db, input),
     announceCompaction: (attempt, messageCount) => announceCompaction(db, attempt, messageCount),
     commitCompaction: (attempt, input) => commitCompaction(db, attempt, input),

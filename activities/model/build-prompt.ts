@@ -105,5 +105,5 @@ function assistantMessages(
 
 function requireResult(call: ConversationCall): { text: string; isError: boolean } {
   if (call.result !== undefined) return call.result;
-  throw new CodedError('invariant_broken', `call ${call.key} has no result (${call.status}), so no model can be asked`);
+  throw new CodedError('invariant_broken', `call ${call.key} has no result, so no model can be asked`);
 }

@@ -24,7 +24,7 @@ test('F10: text and calls are committed together as reserved rows before anythin
     calls: [{ key: '2-a', nonce: 'nonce.0', summary: '$ ls …', status: 'reserved', agentId: AGENT }],
   });
   expect(await store.listCalls({ chatId: CHAT })).toMatchObject(result.calls as object[]);
-  expect((await store.loadConversation(CHAT))[1]).toMatchObject({ text: 'I look.', calls: [{ status: 'reserved' }] });
+  expect((await store.loadConversation(CHAT))[1]).toMatchObject({ text: 'I look.', calls: [{ key: '2-a' }] });
 });
 
 test('a committed step returns what is stored and asks no model', async () => {

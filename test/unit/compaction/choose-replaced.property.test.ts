@@ -42,7 +42,7 @@ function call(index: number, name: string, text: string, hasResult: boolean): Co
   const toolCallId = `${name}${index}` as ToolCallId;
   const key = buildExecutionKey({ messageId: parseMessageId(index + 1), toolCallId });
   const result = hasResult ? { result: { text, isError: false } } : {};
-  return { key, toolCallId, toolName: 'execute', status: 'exited', arguments: { command: 'make' }, ...result };
+  return { key, toolCallId, toolName: 'execute', arguments: { command: 'make' }, ...result };
 }
 
 /** What the model sees afterwards. */
