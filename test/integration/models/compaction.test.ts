@@ -53,7 +53,9 @@ test('a conversation that is still too long with a summary ends its turn with th
   expect(provider.bodies).toHaveLength(2 + 3);
   expect((await turns.store.findChat(turns.chatId))?.lastError).toMatchObject({ code: 'model_context_too_long' });
   // Nothing is left that could be summarised: no further request is made of it.
-  expect((await turns.run('again')).error?.message).toMatch(/; nothing of it can be left out\. Edit the message that is too long/);
+  expect((await turns.run('again')).error?.message).toMatch(
+    /; nothing of it can be left out\. Edit the message that is too long/,
+  );
   expect(provider.bodies).toHaveLength(6);
 });
 
