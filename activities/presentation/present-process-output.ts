@@ -47,6 +47,8 @@ function readRange({ from, base64 }: NonNullable<OutputAnswer['bytes']>): Range 
 }
 
 function rangeNote({ from, next }: Range, totalBytes: number): string {
+  // Whoever went on from where they asked would miss all that comes until there.
+  if (from > totalBytes) return `no byte ${from} yet: ${totalBytes} bytes so far; go on with from_byte ${totalBytes}`;
   const goOn = next < totalBytes ? `; go on with from_byte ${next}` : `; what comes next will begin at ${next}`;
   return `bytes ${from} to ${next} of ${totalBytes} so far${goOn}`;
 }
