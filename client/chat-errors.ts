@@ -1,5 +1,6 @@
 /** What an update of a chat failed with, as one of our coded errors. By names and codes: classes may come from another copy. */
-import { CodedError, isFailureCode, Refusal } from '../contract/failures.ts';
+import { CodedError, FAILURES, isFailureCode, Refusal } from '../contract/failures.ts';
+import type { FailureCode } from '../contract/failures.ts';
 import type { ChatId } from '../contract/ids.ts';
 
 /** What the server says of an update that met the end of its workflow, by the place where they met. */
@@ -16,12 +17,20 @@ export function readChatError(error: unknown, chatId: ChatId): unknown {
   if (error instanceof CodedError) return error;
   const failure = findFailure(error);
   if (failure !== undefined && isFailureCode(failure.type)) {
-    return new Refusal(failure.type, failure.message, failure.field);
+    return new Refusal(failure.type, withoutNextStep(failure.type, failure.message), failure.field);
   }
   if (nameOf(error) === 'WorkflowNotFoundError') {
     return new Refusal('unknown_chat', `chat ${chatId} has no workflow: nothing was sent to it yet`, 'chatId');
   }
   return error;
+}
+
+/**
+ * Workflows and activities end their messages with the code's next step, for whoever reads them in the Temporal UI. It is
+ * told again where failures are written, by the code.
+ */
+export function withoutNextStep(code: FailureCode, message: string): string {
+  return message.replaceAll(` ${FAILURES[code].nextStep}`, '').trimEnd();
 }
 
 interface Failure {

@@ -78,5 +78,11 @@ export async function leaveSession({ stage, chatId, isThere }: ChatSession, isBu
 
 /** For a command that needs a chat that is there. */
 export function requireThere({ isThere, chatId }: ChatSession): void {
-  if (!isThere) throw new CodedError('unknown_chat', `chat ${chatId} begins with its first message`, 'chatId');
+  if (isThere) return;
+  // Not `unknown_chat`: among the chats it would be looked for in vain.
+  throw new CodedError(
+    'configuration',
+    `chat ${chatId} begins with its first message: send a message first.`,
+    'chatId',
+  );
 }

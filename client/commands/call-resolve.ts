@@ -1,12 +1,13 @@
 /** `latchkey call resolve KEY`: a person's word about a stuck call, where its agent's can't be had. */
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
-import { CodedError, FAILURES, isFailureCode } from '../../contract/failures.ts';
+import { CodedError, isFailureCode } from '../../contract/failures.ts';
 import { RESOLVE_CALL_UPDATE, settleWorkflowId, turnWorkflowId } from '../../contract/names.ts';
 import type { ResolveCallAnswer, ResolveCallRequest } from '../../contract/operator.ts';
 import { requireCall } from '../calls/find-call.ts';
 import { operatorName } from '../calls/operator-name.ts';
 import { reachCalls, requireClient } from '../calls/reach-calls.ts';
+import { withoutNextStep } from '../chat-errors.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StoredCall } from '../open-store.ts';
 
@@ -99,6 +100,5 @@ async function ask(client: Client, call: StoredCall, request: ResolveCallRequest
 function refusalOf(error: unknown): unknown {
   const cause = error instanceof Error ? (error.cause as { type?: unknown; message?: unknown } | undefined) : undefined;
   if (cause === undefined || !isFailureCode(cause.type) || typeof cause.message !== 'string') return error;
-  // The next step is told again where failures are written.
-  return new CodedError(cause.type, cause.message.replace(` ${FAILURES[cause.type].nextStep}`, ''));
+  return new CodedError(cause.type, withoutNextStep(cause.type, cause.message));
 }
