@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import { CodedError } from '../../contract/failures.ts';
 import { showStoreUrl } from '../../contract/store-url.ts';
+import { stillRunning } from '../dev/end-recorded.ts';
 import { ensureStage } from '../dev/ensure-stage.ts';
 import { forgetKept, isKept } from '../dev/stage-users.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StageFolder } from '../dev/stage-folder.ts';
-import { findLiveRecord } from '../dev/stage-record.ts';
-import type { StagePlaces, StageRecord } from '../dev/stage-record.ts';
+import { findLiveRecord, readRecord } from '../dev/stage-record.ts';
+import type { PieceRecord, StagePlaces, StageRecord } from '../dev/stage-record.ts';
 import { stopStage } from '../dev/stop-stage.ts';
 import { parsePort } from '../parse-port.ts';
 import { timeOfDay } from '../watch/format-time.ts';
@@ -135,25 +136,35 @@ async function runDetached(folder: StageFolder, flags: DevFlags): Promise<number
 
 function showStatus(folder: StageFolder, isJson: boolean): number {
   const live = findLiveRecord(folder);
+  const left = live === undefined ? stillRunning(readRecord(folder)?.pieces ?? []) : [];
   if (isJson) {
-    process.stdout.write(
-      `${JSON.stringify(withoutPassword(live) ?? { state: 'stopped', workspace: folder.workspace })}\n`,
-    );
+    const stopped = { state: 'stopped', workspace: folder.workspace, ...(left.length > 0 && { left }) };
+    process.stdout.write(`${JSON.stringify(withoutPassword(live) ?? stopped)}\n`);
     return live === undefined ? 1 : 0;
   }
   if (live === undefined) {
-    process.stdout.write(`nothing runs for ${folder.workspace}; its state is kept in ${folder.root}\n`);
+    const lines =
+      left.length === 0
+        ? [`nothing runs for ${folder.workspace}; its state is kept in ${folder.root}`]
+        : [
+            `no supervisor runs for ${folder.workspace}, but what a killed one has left does:`,
+            ...left.map(pieceLine),
+            '"latchkey dev stop" ends it; "latchkey dev" or a run starts it anew',
+          ];
+    process.stdout.write(`${lines.join('\n')}\n`);
     return 1;
   }
   const lines = [
     `${live.state} since ${timeOfDay(live.startedAt)} for ${folder.workspace} (supervisor pid ${live.supervisor.pid}${live.endsWhenUnused && !isKept(folder) ? ', ends when unused' : ''})`,
-    ...live.pieces.map(
-      ({ name, process, isOurs }) => `  ${name.padEnd(15)} pid ${process.pid}${isOurs ? '' : ', not started by us'}`,
-    ),
+    ...live.pieces.map(pieceLine),
     ...placeLines(live.places, folder),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
   return 0;
+}
+
+function pieceLine({ name, process, isOurs }: PieceRecord): string {
+  return `  ${name.padEnd(15)} pid ${process.pid}${isOurs ? '' : ', not started by us'}`;
 }
 
 function withoutPassword(record: StageRecord | undefined): StageRecord | undefined {

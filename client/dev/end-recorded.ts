@@ -8,8 +8,12 @@ import type { PieceRecord } from './stage-record.ts';
 const GRACE_MS = 8000;
 const LOOK_MS = 50;
 
+export function stillRunning(pieces: readonly PieceRecord[]): PieceRecord[] {
+  return pieces.filter((piece) => piece.isOurs && isRunning(piece.process));
+}
+
 export async function endRecorded(pieces: readonly PieceRecord[], say: Say): Promise<void> {
-  const left = pieces.filter((piece) => piece.isOurs && isRunning(piece.process));
+  const left = stillRunning(pieces);
   // The server last: it was started first, and the workers talk to it.
   const servers = left.filter(({ name }) => name === 'temporal server');
   for (const group of [left.filter((piece) => !servers.includes(piece)), servers]) {

@@ -1,5 +1,5 @@
 /** `latchkey dev stop`: ends the supervisor of a stage, or what one that was killed has left behind. */
-import { endProcess, endRecorded } from './end-recorded.ts';
+import { endProcess, endRecorded, stillRunning } from './end-recorded.ts';
 import type { StageFolder } from './stage-folder.ts';
 import { findLiveRecord, readRecord } from './stage-record.ts';
 import type { Say } from './running-piece.ts';
@@ -11,9 +11,9 @@ const SUPERVISOR_GRACE_MS = 40_000;
 export async function stopStage(folder: StageFolder, say: Say): Promise<string | undefined> {
   const live = findLiveRecord(folder);
   if (live !== undefined) await endProcess(live.supervisor, SUPERVISOR_GRACE_MS);
-  const left = readRecord(folder)?.pieces ?? [];
-  const before = left.length;
+  // The record stays, so what it names may have ended long ago.
+  const left = stillRunning(readRecord(folder)?.pieces ?? []);
   await endRecorded(left, say);
   if (live !== undefined) return `ended (supervisor pid ${live.supervisor.pid})`;
-  return before === 0 ? undefined : 'ended what a killed supervisor had left';
+  return left.length === 0 ? undefined : 'ended what a killed supervisor had left';
 }

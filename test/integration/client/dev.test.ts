@@ -57,9 +57,15 @@ describe('latchkey dev', { timeout: 2 * PATIENCE_MS }, () => {
     process.kill(folder.liveRecord?.supervisor.pid ?? 0, 'SIGKILL');
     await waitUntil('the supervisor is gone', () => folder.liveRecord === undefined);
     expect(folder.running.length).toBeGreaterThan(0);
+    const status = folder.latchkey(['dev', 'status']);
+    expect(await status.ended()).toBe(1);
+    expect(status.stdout).toMatch(/^ {2}agent +pid \d+$[^]*"latchkey dev stop" ends it/m);
     const stop = folder.latchkey(['dev', 'stop']);
     expect(await stop.ended()).toBe(0);
     expect(stop.stdout).toContain('ended what a killed supervisor had left');
     expect(folder.running).toEqual([]);
+    const again = folder.latchkey(['dev', 'stop']);
+    expect(await again.ended()).toBe(0);
+    expect(again.stdout).toMatch(/^nothing runs for /);
   });
 });

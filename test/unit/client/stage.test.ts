@@ -10,6 +10,8 @@ import { openStageFolder } from '../../../client/dev/stage-folder.ts';
 import type { StageFolder } from '../../../client/dev/stage-folder.ts';
 import { lockStage } from '../../../client/dev/stage-lock.ts';
 import { digestEnvironment, readStageSettings, startsNothing } from '../../../client/dev/stage-settings.ts';
+import { writeRecord } from '../../../client/dev/stage-record.ts';
+import { stopStage } from '../../../client/dev/stop-stage.ts';
 import { beginUse, isUsed } from '../../../client/dev/stage-users.ts';
 import { requireModelName } from '../../../client/run/model-name.ts';
 
@@ -92,6 +94,27 @@ describe('the users of a stage', () => {
     writeFileSync(join(folder.users, 'broken.json'), '{');
     expect(await isUsed(folder, nobodyRuns)).toBe(false);
   });
+});
+
+test('what a killed supervisor has left is ended once; after that nothing runs, whatever its record names', async () => {
+  const folder = makeFolder();
+  const piece = spawn('sleep', ['100']);
+  onTestFinished(() => void piece.kill('SIGKILL'));
+  await once(piece, 'spawn');
+  const identity = findProcess(piece.pid ?? 0);
+  if (identity === undefined) throw new Error('the piece is not there');
+  writeRecord(folder, {
+    v: 1,
+    supervisor: { ...ourIdentity(), pid: await spawnAndKill() },
+    state: 'ready',
+    startedAt: new Date().toISOString(),
+    endsWhenUnused: false,
+    pieces: [{ name: 'agent', process: identity, isOurs: true }],
+    environmentDigest: '',
+  });
+  expect(await stopStage(folder, () => undefined)).toBe('ended what a killed supervisor had left');
+  expect(isRunning(identity)).toBe(false);
+  expect(await stopStage(folder, () => undefined)).toBeUndefined();
 });
 
 test('a stage has one lock', () => {
