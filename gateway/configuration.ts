@@ -8,13 +8,18 @@ import { readTokens } from './access/tokens.ts';
 
 export const LISTEN_DEFAULT = '127.0.0.1:7244';
 
+const PORT_MAX = 65_535;
+
 const text = z.string().min(1, 'must not be empty');
 
 const gatewaySettings = {
   listen: setting(
     'listen',
     'LATCHKEY_GATEWAY_LISTEN',
-    text.regex(/^(\[[0-9a-f:.]+\]|[^:]+):\d{1,5}$/i, 'must be host:port').default(LISTEN_DEFAULT),
+    text
+      .regex(/^(\[[0-9a-f:.]+\]|[^:]+):\d{1,5}$/i, 'must be host:port')
+      .refine((listen) => portOf(listen) <= PORT_MAX, `must have a port of 0 to ${PORT_MAX}`)
+      .default(LISTEN_DEFAULT),
   ),
   storeUrl: setting(
     'store',
@@ -38,8 +43,7 @@ const gatewaySettings = {
 export function readGatewayConfiguration(sources: SettingSources) {
   const { listen, agentId, ...settings } = readSettings(gatewaySettings, sources);
   const tokens = readTokens(sources.env['LATCHKEY_GATEWAY_TOKENS']);
-  const colon = listen.lastIndexOf(':');
-  const host = listen.slice(0, colon).replace(/^\[|\]$/g, '');
+  const host = listen.slice(0, listen.lastIndexOf(':')).replace(/^\[|\]$/g, '');
   if (tokens === undefined && !/^(localhost|127\.[0-9.]+|::1)$/.test(host)) {
     throw new CodedError(
       'configuration',
@@ -50,8 +54,24 @@ export function readGatewayConfiguration(sources: SettingSources) {
   return {
     ...settings,
     host,
-    port: Number(listen.slice(colon + 1)),
+    port: portOf(listen),
     tokens,
     agentId: agentId === undefined ? undefined : parseAgentId(agentId),
   };
+}
+
+function portOf(listen: string): number {
+  return Number(listen.slice(listen.lastIndexOf(':') + 1));
+}
+
+/** What the system said when the address was to be listened on, as the setting's failure. */
+export function toListenError(error: unknown, { host, port }: { readonly host: string; readonly port: number }): Error {
+  const { code = String(error) } = error as NodeJS.ErrnoException;
+  const reason = code === 'EADDRINUSE' ? 'something listens there already' : `it can't be listened on (${code})`;
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new CodedError(
+    'configuration',
+    `LATCHKEY_GATEWAY_LISTEN (or --listen) is "${address}": ${reason}.`,
+    'LATCHKEY_GATEWAY_LISTEN',
+  );
 }

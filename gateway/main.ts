@@ -3,7 +3,7 @@ import { ChatClient } from '../client/chat-client.ts';
 import { connectClient } from '../tools/temporal/connection.ts';
 import { StreamPlaces } from './access/stream-places.ts';
 import { withDeadline } from './chat-actions.ts';
-import { readGatewayConfiguration } from './configuration.ts';
+import { readGatewayConfiguration, toListenError } from './configuration.ts';
 import { openStore } from './open-store.ts';
 import { createServer } from './server.ts';
 import { LiveTails, readTails } from './stream/live-tails.ts';
@@ -37,7 +37,9 @@ export async function runGateway({ env, args, say }: GatewaySources, stopping: A
     };
     const server = createServer({ services, tokens, report: (line) => say(`gateway: ${line}`) });
     try {
-      const address = await server.listen({ host, port });
+      const address = await server.listen({ host, port }).catch((error: unknown) => {
+        throw toListenError(error, { host, port });
+      });
       say(`ready: ${address}`);
       if (!stopping.aborted) {
         await new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve(), { once: true }));

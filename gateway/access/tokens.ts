@@ -3,21 +3,33 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { CodedError } from '../../contract/failures.ts';
+import { chatIdSchema } from '../../contract/wire/envelope.ts';
 
 const SETTING = 'LATCHKEY_GATEWAY_TOKENS';
 /** Shorter ones can be guessed. */
 const TOKEN_CHARACTERS_MIN = 16;
 
+const CHATS = 'must be "*" or a list of chat ids, where one that ends in * stands for all that begin so';
+
 const tokensSchema = z
   .array(
-    z.strictObject({
-      name: z.string().min(1),
-      token: z.string().min(TOKEN_CHARACTERS_MIN, `a token has at least ${TOKEN_CHARACTERS_MIN} characters`),
-      /** `"*"`, or chat ids; one that ends in `*` stands for all that begin so. */
-      chats: z.union([z.literal('*'), z.array(z.string().min(1)).min(1)]),
-    }),
+    z.strictObject(
+      {
+        name: z.string('must be a text').min(1, 'must not be empty'),
+        token: z
+          .string('must be a text')
+          .min(TOKEN_CHARACTERS_MIN, `must have at least ${TOKEN_CHARACTERS_MIN} characters`)
+          // Others can't travel in a header as they are.
+          .regex(/^[\x21-\x7e]*$/, 'must be of ASCII characters without blanks'),
+        /** `"*"`, or chat ids; one that ends in `*` stands for all that begin so. */
+        chats: z.union([z.literal('*'), z.array(z.string().refine(isPattern, CHATS), CHATS).min(1, CHATS)], CHATS),
+      },
+      // A field that is not known isn't shown: it may be a token in the wrong place.
+      'must be an object with the fields "name", "token" and "chats" and no other',
+    ),
+    'must be a list, such as [{"name": "app", "token": "…", "chats": "*"}]',
   )
-  .min(1, 'it names no token');
+  .min(1, 'names no token');
 
 /** What somebody may use. */
 export interface Access {
@@ -51,6 +63,11 @@ export class Tokens {
   }
 }
 
+/** What some chat's id can match. */
+function isPattern(pattern: string): boolean {
+  return pattern === '*' || chatIdSchema.safeParse(pattern.replace(/\*$/, '')).success;
+}
+
 function matches(pattern: string, chatId: string): boolean {
   return pattern.endsWith('*') ? chatId.startsWith(pattern.slice(0, -1)) : chatId === pattern;
 }
@@ -66,16 +83,30 @@ function digestOf(token: string): Buffer {
  */
 export function readTokens(given: string | undefined): Tokens | undefined {
   if (given === undefined || given === '') return undefined;
-  const isInline = given.trimStart().startsWith('[');
-  const parsed = tokensSchema.safeParse(parseJson(isInline ? given : readFile(given), isInline));
-  if (parsed.success) {
-    const names = parsed.data.map(({ name }) => name);
-    const doubled = names.find((name, index) => names.indexOf(name) !== index);
-    if (doubled !== undefined) throw refuse(`the name "${doubled}" is there twice`);
-    return new Tokens(parsed.data);
+  const isInline = /^\s*[[{]/.test(given);
+  const json = parseJson(isInline ? given : readFile(given), isInline);
+  const parsed = tokensSchema.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw refuse(`${sayPlace(issue?.path ?? [], json)} ${issue?.message ?? 'is invalid'}`);
   }
-  const issue = parsed.error.issues[0];
-  throw refuse(`${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'invalid'}`);
+  const entries = parsed.data;
+  for (const [index, { name, token }] of entries.entries()) {
+    const before = entries.slice(0, index);
+    if (before.some((other) => other.name === name)) throw refuse(`the name "${name}" is there twice`);
+    // Whose request it is, and what it may use, would be a matter of their order.
+    const same = before.find((other) => other.token === token);
+    if (same !== undefined) throw refuse(`"${same.name}" and "${name}" have the same token`);
+  }
+  return new Tokens(entries);
+}
+
+/** `chats of entry 2 ("ci")`, counted from 1 as people do. */
+function sayPlace([index, field]: readonly PropertyKey[], json: unknown): string {
+  if (typeof index !== 'number') return 'it';
+  const { name } = ((json as unknown[])[index] ?? {}) as { name?: unknown };
+  const entry = `entry ${index + 1}${typeof name === 'string' && name !== '' ? ` ("${name}")` : ''}`;
+  return field === undefined ? entry : `${String(field)} of ${entry}`;
 }
 
 function readFile(path: string): string {

@@ -59,6 +59,11 @@ test('the program says where it listens, serves, and ends its streams when it is
   expect(await opened.findChat('one' as never)).toMatchObject({ agentId: 'agent-1' });
   const watcher = watchOverHttp({ url, log: [], stop: async () => undefined }, 'one');
   await watcher.until('it is live', () => watcher.types.includes('live'));
+  const second = start('gateway/main.ts', ['--listen', new URL(url).host], env);
+  await once(second.child, 'exit');
+  expect(second.said()).toMatch(
+    /^gateway: LATCHKEY_GATEWAY_LISTEN \(or --listen\) is "[^\n]*": something listens[^\n]*\n$/,
+  );
   child.kill('SIGTERM');
   await once(child, 'exit');
   await watcher.leave();

@@ -116,6 +116,7 @@ describe('without tokens', () => {
     expect(() => read('0.0.0.0:80')).toThrow(/without LATCHKEY_GATEWAY_TOKENS/);
     expect(read('0.0.0.0:80', TOKENS).host).toBe('0.0.0.0');
     expect(() => read('7244')).toThrow(/host:port/);
+    expect(() => read('127.0.0.1:99999')).toThrow(/or --listen\) is "127.0.0.1:99999": must have a port of 0 to 65535/);
   });
 });
 
@@ -124,13 +125,32 @@ describe('the tokens', () => {
     const file = join(await makeTemporaryFolder(), 'tokens.json');
     writeFileSync(file, TOKENS);
     expect(readTokens(file)?.findAccess(SOME)?.name).toBe('some');
+    const all = JSON.stringify([{ name: 'x', token: SOME, chats: ['*'] }]);
+    expect(readTokens(all)?.findAccess(SOME)?.mayUse('any')).toBe(true);
     writeFileSync(file, `[{"name": "x", "token": "${SOME}`);
     expect(() => readTokens(file)).toThrow(/holds no JSON/);
     const refused: [unknown, RegExp][] = [
-      [[{ name: 'x', token: 'short', chats: '*' }], /0\.token: a token has at least 16/],
-      [[{ name: 'x', token: SOME, chats: [] }], /0\.chats/],
-      [[{ name: 'x', token: SOME, chats: '*', more: 1 }], /more/],
-      [[], /names no token/],
+      [[{ name: 'x', token: 'short', chats: '*' }], /: token of entry 1 \("x"\) must have at least 16 characters\.$/],
+      [[{ name: 'x', token: SOME, chats: [] }], /chats of entry 1 \("x"\) must be "\*" or a list of chat ids/],
+      [[{ name: 'x', token: SOME, chats: 'ci-*' }], /chats of entry 1 \("x"\) must be "\*" or a list of chat ids/],
+      [[{ name: 'x', token: SOME, chats: ['ok', 'a*b'] }], /chats of entry 1 \("x"\) must be/],
+      [[{ name: 'x', token: SOME, chats: ['a**'] }], /chats of entry 1 \("x"\) must be/],
+      [[{ name: 'x', token: SOME, chats: ['no blanks'] }], /chats of entry 1 \("x"\) must be/],
+      [[{ name: 'x', token: SOME, chats: ['-*'] }], /chats of entry 1 \("x"\) must be/],
+      [[{ name: 'x', token: SOME, chats: '*', [SOME]: 1 }], /entry 1 \("x"\) must be an object with the fields "name"/],
+      [[{ name: 'x', token: `${SOME} ${SOME}`, chats: '*' }], /token of entry 1 \("x"\) must be of ASCII/],
+      [[{ name: 'x', token: `${SOME}ü`, chats: '*' }], /token of entry 1 \("x"\) must be of ASCII/],
+      [[{ token: SOME, chats: '*' }], /name of entry 1 must be a text/],
+      [[SOME], /: entry 1 must be an object/],
+      [[], /: it names no token/],
+      [{}, /: it must be a list, such as/],
+      [
+        [
+          { name: 'x', token: SOME, chats: '*' },
+          { name: 'y', token: SOME, chats: ['a'] },
+        ],
+        /"x" and "y" have the same token/,
+      ],
       [
         [
           { name: 'x', token: SOME, chats: '*' },
