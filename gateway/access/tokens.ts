@@ -1,8 +1,9 @@
 /** Bearer tokens, each for all chats or for some. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { CodedError } from '../../contract/failures.ts';
+import { CodedError, Refusal } from '../../contract/failures.ts';
+import type { ChatId } from '../../contract/ids.ts';
 import { chatIdSchema } from '../../contract/wire/envelope.ts';
 
 const SETTING = 'LATCHKEY_GATEWAY_TOKENS';
@@ -36,13 +37,15 @@ export interface Access {
   /** Of the token, for limits and logs; never the token. */
   readonly name: string;
   mayUse(chatId: string): boolean;
+  /** The id of a chat that is made without one. Throws `bad_request` when none can be made up. */
+  makeChatId(): ChatId;
 }
 
 /** Without tokens whoever reaches the gateway may use everything: it listens on loopback only then. */
-export const EVERYTHING: Access = { name: 'local', mayUse: () => true };
+export const EVERYTHING: Access = accessOf('local', '*');
 
 /** Of a request that nobody has checked. */
-export const NOTHING: Access = { name: 'nobody', mayUse: () => false };
+export const NOTHING: Access = accessOf('nobody', []);
 
 export class Tokens {
   readonly #entries: readonly { readonly digest: Buffer; readonly access: Access }[];
@@ -50,7 +53,7 @@ export class Tokens {
   constructor(entries: z.infer<typeof tokensSchema>) {
     this.#entries = entries.map(({ name, token, chats }) => ({
       digest: digestOf(token),
-      access: { name, mayUse: (chatId) => chats === '*' || chats.some((pattern) => matches(pattern, chatId)) },
+      access: accessOf(name, chats),
     }));
   }
 
@@ -66,6 +69,28 @@ export class Tokens {
 /** What some chat's id can match. */
 function isPattern(pattern: string): boolean {
   return pattern === '*' || chatIdSchema.safeParse(pattern.replace(/\*$/, '')).success;
+}
+
+function accessOf(name: string, chats: '*' | readonly string[]): Access {
+  const patterns = chats === '*' ? ['*'] : chats;
+  return {
+    name,
+    mayUse: (chatId) => patterns.some((pattern) => matches(pattern, chatId)),
+    makeChatId: () => {
+      const unique = randomUUID();
+      const found = patterns
+        .filter((pattern) => pattern.endsWith('*'))
+        .map((pattern) => chatIdSchema.safeParse(`${pattern.slice(0, -1)}${unique}`))
+        // A long beginning leaves no room.
+        .find(({ success }) => success);
+      if (found?.data !== undefined) return found.data;
+      throw new Refusal(
+        'bad_request',
+        `this token may only use the chats ${patterns.join(', ')}: give chatId`,
+        'chatId',
+      );
+    },
+  };
 }
 
 function matches(pattern: string, chatId: string): boolean {

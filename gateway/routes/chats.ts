@@ -1,8 +1,6 @@
 /** Chats: made, looked at, bound, archived, interrupted. */
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '../../contract/failures.ts';
-import { parseChatId } from '../../contract/ids.ts';
 import type { AgentId, ChatId } from '../../contract/ids.ts';
 import { agentIdSchema, chatIdSchema } from '../../contract/wire/envelope.ts';
 import { requireAccess, unknownChat } from '../access/check-request.ts';
@@ -20,13 +18,15 @@ export const createChatRoute = jsonRoute({
   operationId: 'createChat',
   summary: 'Makes a chat, without a message. Repeating it with the same id changes nothing.',
   body: z.strictObject({
-    chatId: chatIdSchema.optional().describe('Default: a new one'),
+    chatId: chatIdSchema
+      .optional()
+      .describe('Default: a new one, which begins as the ids do that the token is bound to'),
     agentId: agentIdSchema.optional().describe("Default: the gateway's"),
     model: modelSchema.optional().describe("Default: the gateway's"),
   }),
   answer: answerSchema,
   handle: async ({ body, access, services }) => {
-    const chatId = body.chatId ?? parseChatId(randomUUID());
+    const chatId = body.chatId ?? access.makeChatId();
     requireAccess(access, chatId);
     await services.store.createChat({ chatId, ...newChatOf(services, body) });
     return { chat: toDocument(await requireChat(services, access, chatId)) };

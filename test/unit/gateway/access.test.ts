@@ -85,10 +85,29 @@ describe('with tokens', () => {
     const bound = { agentId: AGENT, model: 'scripted:x' };
     expect(await make('/v1/chats', { chatId: 'mine-2', ...bound })).toEqual([200, undefined]);
     expect(await make('/v1/chats', { chatId: 'other', ...bound })).toEqual([404, 'unknown_chat']);
-    expect(await make('/v1/chats', bound)).toEqual([404, 'unknown_chat']);
     const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] };
     expect(await make('/api/chat', { id: 'other', messages: [message], ...bound })).toEqual([404, 'unknown_chat']);
     expect(await codeOf(await fetch(`${url}/v1/chats/${CHAT}/events`, { headers }))).toEqual([404, 'unknown_chat']);
+  });
+
+  test('a chat without an id gets one that its token may use, or the ids are named', async () => {
+    const few = 'f'.repeat(20);
+    const long = 'l'.repeat(20);
+    const tokens = JSON.stringify([
+      { name: 'some', token: SOME, chats: ['one', 'mine-*'] },
+      { name: 'few', token: few, chats: ['one', 'two'] },
+      { name: 'long', token: long, chats: [`${'x'.repeat(40)}*`] },
+    ]);
+    const defaults = { agentId: AGENT, model: 'scripted:x' };
+    const { url } = await openGateway(await openTestStore(), { tokens, defaults });
+    const make = async (token: string) => {
+      const headers = { ...bearer(token), 'content-type': 'application/json' };
+      return (await fetch(`${url}/v1/chats`, { method: 'POST', headers, body: '{}' })).json();
+    };
+    expect(await make(SOME)).toMatchObject({ chat: { chatId: expect.stringMatching(/^mine-[0-9a-f-]{36}$/) } });
+    const message = 'this token may only use the chats one, two: give chatId';
+    expect(await make(few)).toMatchObject({ error: { code: 'bad_request', field: 'chatId', message } });
+    expect(await make(long)).toMatchObject({ error: { code: 'bad_request', field: 'chatId' } });
   });
 });
 
