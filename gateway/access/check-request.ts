@@ -12,9 +12,10 @@ const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
  */
 export function checkRequest(headers: IncomingHttpHeaders, tokens: Tokens | undefined): Access {
   if (tokens !== undefined) {
-    const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-    const access = given === undefined ? undefined : tokens.findAccess(given);
-    if (access === undefined) throw new Refusal('unauthorized', 'a bearer token of this gateway is needed');
+    const given = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
+    if (given === undefined) throw new Refusal('unauthorized', 'a bearer token of this gateway is needed');
+    const access = tokens.findAccess(given);
+    if (access === undefined) throw new Refusal('unauthorized', 'the token was refused: it is none of this gateway');
     return access;
   }
   const { host, origin } = headers;

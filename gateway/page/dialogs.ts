@@ -8,12 +8,15 @@ export async function confirmStop(): Promise<boolean> {
 /** Until there is one: without it the page can do nothing. */
 export async function askToken(why: string): Promise<string> {
   const input = requireElement('token', HTMLInputElement);
-  setText(requireElement('token-why', HTMLElement), `${why.replace(/^./, (letter) => letter.toUpperCase())}.`);
+  const reason = requireElement('token-why', HTMLElement);
+  setText(reason, `${why.replace(/^./, (letter) => letter.toUpperCase())}.`);
   for (;;) {
     input.value = '';
     await ask(requireElement('token-dialog', HTMLDialogElement));
     const token = input.value.trim();
-    if (token !== '') return token;
+    // Another one can't be sent as a header.
+    if (/^[\x21-\x7e]+$/.test(token)) return token;
+    if (token !== '') setText(reason, 'A token is of ASCII characters without blanks.');
   }
 }
 

@@ -131,12 +131,20 @@ describe.skipIf('skipReason' in found)('the page', () => {
     const user = await PageUser.open(browser, gateway.url);
     await user.goTo(CHAT);
     const field = user.page.getByLabel('Bearer token of this gateway');
-    await field.fill('not the one');
-    await field.press('Enter');
-    await user.until(
-      'it is asked for again',
-      async () => (await field.inputValue()) === '' && (await field.isVisible()),
-    );
+    for (const [wrong, why] of [
+      ['not the one', 'A token is of ASCII'],
+      ['not-the-one', 'The token was refused'],
+    ] as const) {
+      await field.fill(wrong);
+      await field.press('Enter');
+      await user.until(
+        'it is asked for again',
+        async () =>
+          (await field.inputValue()) === '' &&
+          (await field.isVisible()) &&
+          (await user.page.locator('#token-why').innerText()).startsWith(why),
+      );
+    }
     await field.fill(token);
     await field.press('Enter');
     await user.sees('the chat', ['You: hello']);
