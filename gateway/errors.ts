@@ -18,6 +18,12 @@ const NEXT_STEPS: Partial<Record<FailureCode, string>> = {
   invariant_broken: "Read the gateway's log and report it.",
 };
 
+/** Of a gateway without tokens, which has none to be sent. */
+const NEXT_STEPS_WITHOUT_TOKENS: Readonly<Record<string, string>> = {
+  host: 'Ask for 127.0.0.1 or localhost on its own machine, or start the gateway with LATCHKEY_GATEWAY_TOKENS.',
+  origin: "Use the gateway's own page, or ask from a program on its machine: a browser is refused for any other page.",
+};
+
 export function toErrorReply(error: unknown): ErrorReply {
   const known = asCodedError(error);
   if (known === undefined) {
@@ -26,7 +32,8 @@ export function toErrorReply(error: unknown): ErrorReply {
     return { status, body: { error: { code: 'invariant_broken', message, nextStep } }, isDefect: true };
   }
   const { code, message, field } = known;
-  const { status, nextStep } = entryOf(code);
+  const { status, nextStep: usual } = entryOf(code);
+  const nextStep = (code === 'unauthorized' ? NEXT_STEPS_WITHOUT_TOKENS[field ?? ''] : undefined) ?? usual;
   return {
     status,
     body: { error: { code, message, ...(field !== undefined && { field }), nextStep } },
@@ -50,6 +57,11 @@ function fromFastify(error: unknown): CodedError | undefined {
   const { code, message, statusCode } = error as { code?: unknown; message?: unknown; statusCode?: unknown };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('body_too_large', 'the body is too large', 'body');
   if (typeof code !== 'string' || !code.startsWith('FST_') || typeof statusCode !== 'number') return undefined;
+  if (code === 'FST_ERR_BAD_URL') return new Refusal('bad_request', 'the path is not percent-encoded UTF-8', 'path');
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new Refusal('bad_request', 'a part of the path is too long', 'path');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new Refusal('bad_request', 'a body needs the header content-type: application/json', 'content-type');
+  }
   return statusCode < 500 ? new Refusal('bad_request', String(message), 'body') : undefined;
 }
 

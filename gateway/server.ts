@@ -6,6 +6,7 @@ import { Refusal } from '../contract/failures.ts';
 import { checkRequest } from './access/check-request.ts';
 import { NOTHING } from './access/tokens.ts';
 import type { Access, Tokens } from './access/tokens.ts';
+import { answerBrokenRequest } from './broken-request.ts';
 import { toErrorReply } from './errors.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX, REQUEST_MS_MAX } from './limits.ts';
 import { PAGE_PATHS, servePage } from './page-files.ts';
@@ -33,10 +34,20 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // A key of a call is in a path, and its tool-call id is what a provider made it.
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
     forceCloseConnections: true,
+    // Node's own answer to a request without Host is empty; `onRequest` gives it the shape of the others.
+    http: { requireHostHeader: false },
+    frameworkErrors: (error, request, reply) => void sendError(options, error, request, reply),
+    clientErrorHandler: answerBrokenRequest,
   });
+  // Text would be handed to the schemas as it is, and refused as no object.
+  server.removeContentTypeParser('text/plain');
   server.server.maxConnections = CONNECTIONS_MAX;
   const access = new WeakMap<FastifyRequest, Access>();
   server.addHook('onRequest', async (request) => {
+    const { httpVersion, headers } = request.raw;
+    if (httpVersion === '1.1' && headers.host === undefined) {
+      throw new Refusal('bad_request', 'a request of HTTP/1.1 needs the header Host', 'host');
+    }
     if (OPEN_PATHS.has(request.routeOptions.url ?? '')) return;
     access.set(request, checkRequest(request.headers, options.tokens));
   });
@@ -106,7 +117,9 @@ function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   const { status, body, isDefect } = toErrorReply(error);
-  if (isDefect)
+  // Who leaves within the body is no failure of ours, and hears no answer.
+  const hasLeft = request.raw.destroyed && !request.raw.complete;
+  if (isDefect && !hasLeft)
     report(`${request.method} ${request.routeOptions.url ?? '?'}: ${String((error as Error).stack ?? error)}`);
   return reply.code(status).send(body);
 }
