@@ -6,8 +6,8 @@ import type { CollectedCalls, CallLine } from './collect-calls.ts';
 const TEXT_CHARACTERS = 36;
 
 /** Calls as a table, and below it what is stuck, one line each. */
-export function callsTable({ calls, notes }: CollectedCalls): string {
-  if (calls.length === 0) return ['no calls', ...notes.map((note) => `! ${note}`)].join('\n');
+export function callsTable({ calls, notes }: CollectedCalls, ofNone = 'no calls'): string {
+  if (calls.length === 0) return [ofNone, ...notes.map((note) => `! ${note}`)].join('\n');
   const head = ['KEY', 'STATUS', 'TIME', 'TRY', 'HANDLE', 'CALL', 'LAST LINE', 'CHAT', 'AGENT'];
   const rows = calls.map(cells);
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));

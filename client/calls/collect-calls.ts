@@ -44,7 +44,7 @@ export interface CollectedCalls {
 
 export interface CollectOptions {
   readonly store: Store;
-  /** Left out when no server is there: then the store alone is told, for `fallback`. */
+  /** Left out when no server is there: then the store alone is told, of the turns that it holds open and of `fallback`. */
   readonly client?: Client | undefined;
   readonly filter: CallsFilter;
   /** So many of the turns that have ended are shown too. */
@@ -56,17 +56,31 @@ export interface CollectOptions {
 export async function collectCalls(options: CollectOptions): Promise<CollectedCalls> {
   const { store, client, filter, endedTurnsMax, pollerSilenceMs, fallback } = options;
   if (client === undefined) {
-    const calls = fallback === undefined ? [] : await store.listCalls(fallback);
-    return { calls: calls.filter((call) => fits(call, filter)).map((call) => lineOf(call, {})), notes: [] };
+    const calls = await callsOfStore(store, fallback);
+    const lines = calls.filter((call) => fits(call, filter)).map((call) => lineOf(call, {}));
+    return { calls: openFirst(lines), notes: [] };
   }
   const turns = await listTurns(client, filter, endedTurnsMax);
   const look = { store, lastPoll: lastPollOnce(client), pollerSilenceMs, retired: await store.listRetiredAgents() };
   const perTurn = await Promise.all(turns.map((turn) => callsOfTurn(look, turn)));
   const calls = [...perTurn.flat(), ...(await callsOfSettles(look, turns))].filter((call) => fits(call, filter));
   return {
-    calls: calls.toSorted((left, right) => Number(right.isOpen) - Number(left.isOpen)),
+    calls: openFirst(calls),
     notes: turns.flatMap(notesOf),
   };
+}
+
+function openFirst(calls: readonly CallLine[]): CallLine[] {
+  return calls.toSorted((left, right) => Number(right.isOpen) - Number(left.isOpen));
+}
+
+async function callsOfStore(store: Store, fallback: CollectOptions['fallback']): Promise<StoredCall[]> {
+  const { turns, calls } = await store.listUnfinished();
+  const asked = [...turns, ...(fallback === undefined ? [] : [fallback])];
+  const ofTurns = await Promise.all(asked.map((turn) => store.listCalls(turn)));
+  const settling = await Promise.all(calls.map(({ chatId, call: { key } }) => store.findCall({ chatId, key })));
+  const found = [...ofTurns.flat(), ...settling.filter((call) => call !== undefined)];
+  return [...new Map(found.map((call) => [`${call.chatId}/${call.key}`, call])).values()];
 }
 
 type LastPoll = (agentId: AgentId) => Promise<number | 'none' | undefined>;

@@ -26,6 +26,8 @@ interface CallsFlags {
 }
 
 const WATCH_MS = 1000;
+/** As for any failure of ours. */
+const NOT_TOLD = 125;
 const ENDED_TURNS = 3;
 const ENDED_TURNS_ALL = 100;
 
@@ -33,7 +35,7 @@ const HELP = `
 Merges what the workflows, the pending activities and the store say. Shown are the calls of all turns that run and of
 the last few that have ended; --stuck shows only those that don't get on, and says why. A look changes nothing.
 
-Exit code: 0; with --stuck 1 when something is stuck.
+Exit code: 0; with --stuck 1 when something is stuck, 125 when no Temporal server answers: the store alone can't tell.
 
 Examples:
   latchkey calls                      what runs
@@ -64,13 +66,11 @@ async function calls(flags: CallsFlags): Promise<number> {
   const reached = await reachCalls(folder, process.env);
   const screen = new Screen(process.stdout, process.stderr);
   try {
-    const { absence } = reached;
-    if (absence !== undefined && !flags.json) screen.line(`${absence.message} What follows is from the store alone.`);
     for (;;) {
       const seen = await collect(folder, reached, flags);
       if (flags.json) process.stdout.write(`${JSON.stringify(seen)}\n`);
       else show(seen, flags, screen);
-      if (!flags.watch) return flags.stuck && seen.calls.length > 0 ? 1 : 0;
+      if (!flags.watch) return flags.stuck ? exitCodeOfStuck(seen, reached) : 0;
       await delay(WATCH_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return 0;
     }
@@ -79,8 +79,14 @@ async function calls(flags: CallsFlags): Promise<number> {
   }
 }
 
+/** Without a server nobody has looked, and a monitor must not take that for "nothing is stuck". */
+function exitCodeOfStuck({ calls: stuck }: CollectedCalls, { absence }: ReachedCalls): number {
+  if (stuck.length > 0) return 1;
+  return absence === undefined ? 0 : NOT_TOLD;
+}
+
 async function collect(folder: StageFolder, reached: ReachedCalls, flags: CallsFlags): Promise<CollectedCalls> {
-  const { store, client } = reached;
+  const { store, client, absence } = reached;
   const chatId = flags.chat === undefined ? undefined : parseChatId(flags.chat);
   const agentId = flags.agent === undefined ? undefined : parseAgentId(flags.agent);
   const filter = { ...(chatId !== undefined && { chatId }), ...(agentId !== undefined && { agentId }) };
@@ -88,12 +94,17 @@ async function collect(folder: StageFolder, reached: ReachedCalls, flags: CallsF
   const endedTurnsMax = flags.all ? ENDED_TURNS_ALL : ENDED_TURNS;
   const pollerSilenceMs = readPollerSilenceMs(process.env);
   const seen = await collectCalls({ store, client, filter, endedTurnsMax, pollerSilenceMs, fallback });
-  return flags.stuck ? { ...seen, calls: seen.calls.filter(({ stuck }) => stuck !== undefined) } : seen;
+  const { calls: found } = seen;
+  const openCount = found.filter(({ isOpen }) => isOpen).length;
+  const notes =
+    absence === undefined ? seen.notes : [`${absence.message} By the store alone, calls that are open: ${openCount}.`];
+  return { calls: flags.stuck ? found.filter(({ stuck }) => stuck !== undefined) : found, notes };
 }
 
 function show(seen: CollectedCalls, flags: CallsFlags, screen: Screen): void {
-  const table =
-    flags.stuck && seen.calls.length === 0 && seen.notes.length === 0 ? 'nothing is stuck' : callsTable(seen);
+  const isAllWell = seen.notes.length === 0;
+  const ofNoneStuck = isAllWell ? 'nothing is stuck' : 'no call is known to be stuck';
+  const table = callsTable(seen, flags.stuck ? ofNoneStuck : 'no calls');
   if (flags.watch && screen.isLive)
     screen.block([`${timeOfDay()}  (Ctrl-C ends the watching only)`, ...table.split('\n')]);
   else process.stdout.write(`${table.split('\n').map(fitted).join('\n')}\n`);

@@ -31,6 +31,10 @@ describe('latchkey calls', { timeout: 3 * PATIENCE_MS }, () => {
     };
     await waitUntil('the call is said to be stuck', isStuck, { deadlineMs: PATIENCE_MS });
 
+    const unasked = folder.latchkey(['calls', '--stuck', '--json'], { ...places, TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect(await unasked.ended()).toBe(125);
+    expect(unasked.json[0]).toMatchObject({ calls: [], notes: [expect.stringMatching(/127\.0\.0\.1:1.* open: 1\./s)] });
+
     const shown = folder.latchkey(['call', 'show', '2-a'], places);
     expect(await shown.ended()).toBe(0);
     expect(shown.stdout).toMatch(/^status +running$/m);
