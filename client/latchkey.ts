@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { describeFailure } from './describe-failure.ts';
 import { readVersion } from './version.ts';
+import { plainText } from './watch/plain-text.ts';
 
 const EXAMPLES = `
 Examples:
@@ -66,7 +67,7 @@ export async function latchkeyMain(words: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : OWN_FAILURE;
-    process.stderr.write(`latchkey: ${describeFailure(error)}\n`);
+    process.stderr.write(`latchkey: ${plainText(describeFailure(error))}\n`);
     return OWN_FAILURE;
   }
 }

@@ -5,7 +5,8 @@
  * 1. Only what is in the drawn part is ever erased, so a terminal's own scrolling, searching and copying work.
  * 2. The drawn part is never higher than the terminal: what can't be reached by moving up can't be erased.
  */
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
+import { plainLine, plainStyled, plainText } from '../watch/plain-text.ts';
 import { cutToWidth, widthOf } from '../watch/screen.ts';
 import type { Output, PrintedOn, Style } from '../watch/screen.ts';
 import { layOutInput } from './input-rows.ts';
@@ -33,7 +34,7 @@ export class ChatScreen implements PrintedOn {
   }
 
   text(text: string): void {
-    const all = this.#unfinished + stripVTControlCharacters(text);
+    const all = this.#unfinished + plainText(text);
     const end = all.lastIndexOf('\n') + 1;
     this.#finished += all.slice(0, end);
     this.#unfinished = all.slice(end);
@@ -46,7 +47,7 @@ export class ChatScreen implements PrintedOn {
 
   line(line: string): void {
     this.endText();
-    this.#finished += `${line}\n`;
+    this.#finished += `${plainStyled(line)}\n`;
     this.#change();
   }
 
@@ -128,7 +129,7 @@ function wrap(line: string, width: number): string[] {
   if (line === '') return [];
   const rows = [''];
   let used = 0;
-  for (const character of line.replace(/\p{Cc}/gu, ' ')) {
+  for (const character of plainLine(line)) {
     const wide = widthOf(character);
     if (used + wide > width) {
       rows.push('');

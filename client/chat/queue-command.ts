@@ -1,6 +1,6 @@
 /** `/queue`: what waits, by its place. */
 import { CodedError } from '../../contract/failures.ts';
-import { plainLine } from '../watch/screen.ts';
+import { plainLine } from '../watch/plain-text.ts';
 import type { CommandContext } from './command-context.ts';
 import type { WaitingMessage } from './chat-mirror.ts';
 

@@ -10,6 +10,7 @@ import { reachCalls, requireClient } from '../calls/reach-calls.ts';
 import { withoutNextStep } from '../chat-errors.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StoredCall } from '../open-store.ts';
+import { plainLine } from '../watch/plain-text.ts';
 
 interface ResolveFlags {
   readonly chat?: string;
@@ -59,7 +60,7 @@ async function resolveCall(key: string, flags: ResolveFlags): Promise<number> {
     const call = await requireCall(folder, reached.store, { key, chat: flags.chat });
     const answer = await ask(requireClient(reached), call, request);
     const { isOperatorsWord, message } = answer;
-    process.stdout.write(flags.json ? `${JSON.stringify(answer)}\n` : `${call.key}: ${message}\n`);
+    process.stdout.write(flags.json ? `${JSON.stringify(answer)}\n` : `${plainLine(`${call.key}: ${message}`)}\n`);
     return isOperatorsWord ? 0 : 1;
   } finally {
     await reached.close();

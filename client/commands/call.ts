@@ -15,6 +15,7 @@ import type { StoredCall } from '../open-store.ts';
 import { Leaving } from '../run/leaving.ts';
 import { addCallResolveCommand } from './call-resolve.ts';
 import { formatDuration } from '../watch/format-time.ts';
+import { plainLine, plainText } from '../watch/plain-text.ts';
 
 interface CallFlags {
   readonly chat?: string;
@@ -129,9 +130,9 @@ function describe(call: StoredCall, line: CallLine | undefined): string[] {
     ],
   ];
   const known = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name.padEnd(11)}  ${value.replaceAll('\n', `\n${' '.repeat(13)}`)}`],
+    value === undefined ? [] : [`${name.padEnd(11)}  ${plainText(value).replaceAll('\n', `\n${' '.repeat(13)}`)}`],
   );
-  return result === undefined ? known : [...known, '', 'What the model reads:', result.text];
+  return result === undefined ? known : [...known, '', 'What the model reads:', plainText(result.text)];
 }
 
 async function output({ call, reached, flags }: FoundCall): Promise<number> {
@@ -150,7 +151,7 @@ async function output({ call, reached, flags }: FoundCall): Promise<number> {
     if (leaving.signal.aborted) return leaving.exitCode;
     if (!(error instanceof CodedError) || call.result === undefined) throw error;
     note(`${error.message}; what the model read of it:`);
-    process.stdout.write(`${call.result.text}\n`);
+    process.stdout.write(`${plainText(call.result.text)}\n`);
     return 0;
   }
 }
@@ -179,7 +180,8 @@ async function cancel({ call, reached, flags }: FoundCall): Promise<number> {
       const text =
         state === 'fenced' ? 'fenced: nothing ran and never will' : `${state}${how === '' ? '' : ` (${how})`}`;
       const left = survivors.map(({ pid, name }) => `${name} (pid ${pid})`).join(', ');
-      process.stdout.write(`${call.key}: ${text}${left === '' ? '' : `; still alive: ${left}`}\n`);
+      const told = `${call.key}: ${text}${left === '' ? '' : `; still alive: ${left}`}`;
+      process.stdout.write(`${plainLine(told)}\n`);
     }
     return state === 'running' || survivors.length > 0 ? 1 : 0;
   } finally {

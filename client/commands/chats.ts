@@ -5,7 +5,8 @@ import { CodedError } from '../../contract/failures.ts';
 import { requireNamedStore } from '../named-store.ts';
 import { openStore } from '../open-store.ts';
 import type { ChatPage, ListedChat } from '../open-store.ts';
-import { cutToWidth, plainLine } from '../watch/screen.ts';
+import { plainLine } from '../watch/plain-text.ts';
+import { cutToWidth } from '../watch/screen.ts';
 
 interface ChatsFlags {
   readonly search?: string;

@@ -9,7 +9,7 @@ import type { ChatFrame } from '../open-store.ts';
 import { readCount } from '../read-count.ts';
 import { Leaving } from '../run/leaving.ts';
 import { timeOfDay } from '../watch/format-time.ts';
-import { plainLine } from '../watch/screen.ts';
+import { plainLine } from '../watch/plain-text.ts';
 
 interface EventsFlags {
   readonly from?: string;

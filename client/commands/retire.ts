@@ -11,6 +11,7 @@ import { operatorName } from '../calls/operator-name.ts';
 import { collectCalls } from '../calls/collect-calls.ts';
 import { reachCalls, requireClient } from '../calls/reach-calls.ts';
 import type { ReachedCalls } from '../calls/reach-calls.ts';
+import { plainLine } from '../watch/plain-text.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 
 interface RetireFlags {
@@ -74,7 +75,9 @@ async function tellOfRunning({ store }: ReachedCalls, client: Client, agentId: A
   const { calls } = await collectCalls({ store, client, filter: { agentId }, endedTurnsMax: 0 });
   const waiting = calls.filter(({ isOpen }) => isOpen);
   if (waiting.length === 0) return;
-  const steps = waiting.map(({ key, chatId }) => `  latchkey call resolve ${key} --chat ${chatId} --unknown --why "…"`);
+  const steps = waiting.map(
+    ({ key, chatId }) => `  latchkey call resolve ${plainLine(key)} --chat ${chatId} --unknown --why "…"`,
+  );
   process.stdout.write(`still waiting in turns that run; end each by:\n${steps.join('\n')}\n`);
 }
 

@@ -4,8 +4,8 @@ import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { stripVTControlCharacters } from 'node:util';
 import { CodedError } from '../../contract/failures.ts';
+import { plainLine } from '../watch/plain-text.ts';
 import { limitLines } from './limit-lines.ts';
 import { findProcess } from './process-identity.ts';
 import type { RunningPiece, Say } from './running-piece.ts';
@@ -60,7 +60,7 @@ function awaitReady({ name, say, stopping }: ProgramRequest, child: ChildProcess
   return new Promise<string>((resolve, reject) => {
     let isReady = false;
     const hear = (heard: string): void => {
-      const line = stripVTControlCharacters(heard);
+      const line = plainLine(heard);
       if (!isReady && /\bready\b/.test(line)) {
         isReady = true;
         clearTimeout(timer);

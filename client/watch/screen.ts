@@ -2,7 +2,8 @@
  * Where a watcher writes: what the model says on standard output, all else on standard error. On a terminal a block of
  * live lines is kept below; it is only drawn while no line of text is half written.
  */
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
+import { OUR_STYLES, plainLine, plainStyled, plainText } from './plain-text.ts';
 
 export type Style = 'dim' | 'green' | 'red' | 'yellow' | 'bold';
 
@@ -29,7 +30,7 @@ export class Screen {
   text(text: string): void {
     if (text === '') return;
     this.#erase();
-    this.#out.write(text);
+    this.#out.write(plainText(text));
     this.#isAtLineStart = text.endsWith('\n');
   }
 
@@ -40,7 +41,7 @@ export class Screen {
   line(line: string): void {
     this.endText();
     this.#erase();
-    this.#err.write(`${line}\n`);
+    this.#err.write(`${plainStyled(line)}\n`);
   }
 
   /** Replaces the live lines; nothing where there is no terminal. */
@@ -67,26 +68,17 @@ export class Screen {
 /** All that a printer needs of a screen. */
 export type PrintedOn = Pick<Screen, 'isLive' | 'text' | 'endText' | 'line' | 'block' | 'style'>;
 
-/** One line of plain text: a command's own control characters must not move our cursor. */
-export function plainLine(text: string): string {
-  return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
-}
-
-/** What styleText writes: a select-graphic-rendition sequence. */
-// oxlint-disable-next-line no-control-regex -- that is what they are
-const OUR_STYLES = /(\u001b\[[0-9;]*m)/;
-
 /** Cut to the width of the terminal; wide characters count twice, and so may some narrow ones: too short is harmless. */
 export function cutToWidth(line: string, columns: number): string {
   let width = 0;
   let fitted = '';
   // Escape sequences of our own styles take no room.
-  for (const part of line.split(OUR_STYLES)) {
-    if (part.startsWith('\u001b[')) {
+  for (const [index, part] of line.split(OUR_STYLES).entries()) {
+    if (index % 2 === 1) {
       fitted += part;
       continue;
     }
-    for (const character of part) {
+    for (const character of plainLine(part)) {
       width += widthOf(character);
       if (width <= columns) fitted += character;
     }

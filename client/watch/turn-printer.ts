@@ -6,7 +6,7 @@ import { activityIdOf } from '../../contract/execution-key.ts';
 import type { StreamEvent } from '../open-store.ts';
 import { formatDuration, timeOfDay } from './format-time.ts';
 import type { PendingActivity } from './pending-activities.ts';
-import { plainLine } from './screen.ts';
+import { plainLine, plainText } from './plain-text.ts';
 import type { PrintedOn } from './screen.ts';
 import type { TurnAudience } from './watch-turn.ts';
 
@@ -119,7 +119,7 @@ export class TurnPrinter implements TurnAudience {
   }
 
   #showUser(text: string): void {
-    if (this.#options.showsUser) this.#screen.line(this.#screen.style('bold', `> ${text}`));
+    if (this.#options.showsUser) this.#screen.line(this.#screen.style('bold', `> ${plainText(text)}`));
   }
 
   /** The stored text wins over what was streamed (S1). */
@@ -136,7 +136,8 @@ export class TurnPrinter implements TurnAudience {
   async #showCall(call: Call): Promise<void> {
     const open = this.#open.get(call.key);
     if (!isResolved(call.status)) {
-      if (open === undefined && !this.#screen.isLive) this.#screen.line(`… ${shorten(call.summary)}  (${call.key})`);
+      if (open === undefined && !this.#screen.isLive)
+        this.#screen.line(`… ${shorten(call.summary)}  (${plainLine(call.key)})`);
       this.#open.set(call.key, { ...open, call, shownAtMs: open?.shownAtMs ?? Date.now() });
       return;
     }
@@ -147,7 +148,7 @@ export class TurnPrinter implements TurnAudience {
     const mark = isGood ? this.#screen.style('green', '✓') : this.#screen.style('red', '✗');
     const time = exit === undefined ? '' : ` · ${formatDuration(exit.durationMs)}`;
     this.#screen.line(
-      `${mark} ${shorten(call.summary)}${this.#screen.style('dim', ` · ${endOf(call)}${time} · ${call.key}`)}`,
+      `${mark} ${shorten(call.summary)}${this.#screen.style('dim', ` · ${endOf(call)}${time} · ${plainLine(call.key)}`)}`,
     );
     if (!isGood) for (const line of lastLines(call)) this.#screen.line(this.#screen.style('dim', `    ${line}`));
   }

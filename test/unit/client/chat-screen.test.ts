@@ -83,6 +83,9 @@ describe('the screen of a chat', () => {
     const { screen, drawn } = open();
     screen.text('a\u001b[2Ab\n');
     expect(drawn()).toEqual(['ab', '> ']);
+    screen.text('a whole line\rover\r\nnext\n');
+    screen.line('said\u001b[2A\rover');
+    expect(drawn()).toEqual(['ab', 'a whole line over', 'next', 'said over', '> ']);
   });
 });
 

@@ -108,6 +108,24 @@ describe('what a turn waits for, and what became known later', () => {
     expect(err.text).not.toContain('\u001b');
   });
 
+  test('shows what others wrote without what would move the cursor or speak to the terminal', async () => {
+    const { out, err, printer } = printTo(true);
+    const evil = '\u001b]0;title\u0007\u0007\u009b2J\u001b[8m\rover';
+    const keyed = { key: `2-a${evil}`, summary: `$ make${evil}` };
+    await printer.event(event({ type: 'message', role: 'user', text: `hello${evil}` }));
+    for (const each of [part(`I ${evil}\u001b`), part('[2Jlook\r\n')]) await printer.event(each);
+    await printer.event(message(`I ${evil}\u001b[2Jlook\r\n`, [call('reserved', keyed)]));
+    await printer.event(event({ type: 'call', call: call('exited', { ...keyed, exitCode: 0 }) }));
+    printer.notice(`a notice${evil}`);
+    printer.end();
+    // What is left is ours: styles, and the moves that draw live lines.
+    // oxlint-disable-next-line no-control-regex -- that is what they are
+    const left = (out.text + err.text).replaceAll(/\u001b\[(?:1|2|22|3[1239])m|\r\u001b\[\d+A\u001b\[J/g, '');
+    expect(left.match(/[^\P{Cc}\n\t]/u)).toBeNull();
+    expect(left).toMatch(/> hello.*over\n/);
+    expect(out.text).toMatch(/^I .*over .*look\n$/);
+  });
+
   test('shows a signal that was sent as done', async () => {
     const { err, printer } = printTo(false);
     const sent = call('exited', { summary: 'process_signal p3 SIGTERM', evidence: { code: 'signalled' } });
