@@ -8,7 +8,7 @@ import { chatWorkflowId } from '../../contract/names.ts';
 import { agentAt, askAgentId } from '../ask-agent.ts';
 import { ChatClient } from '../chat-client.ts';
 import type { ReachedStage } from '../dev/reach-stage.ts';
-import { requireModelName } from '../run/model-name.ts';
+import { modelOfChat, requireModelName } from '../run/model-name.ts';
 
 export interface ChatSession {
   readonly chatId: ChatId;
@@ -47,7 +47,7 @@ export async function openSession(stage: ReachedStage, request: SessionRequest):
     // Reading and /archive off are still possible.
     process.stderr.write(`chat ${chatId} is archived: it takes no messages until /archive off\n`);
   }
-  const model = flag === undefined && chat?.model !== undefined ? chat.model : requireModelName(flag, env);
+  const model = modelOfChat(flag, chat, env);
   if (chat !== undefined && chat.model !== model) await chats.bind(chatId, { model });
   const binding = { agentId: chat?.agentId ?? ownAgentId, model };
   let isThere = chat !== undefined;

@@ -52,7 +52,7 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
   program
     .command('run')
     .description('one turn in the current folder: send a message and watch the work on it')
-    .option('--model <NAME>', 'which model answers (default: LATCHKEY_MODEL)')
+    .option('--model <NAME>', "which model answers (default: the chat's, else LATCHKEY_MODEL)")
     .option('--chat <ID>', 'go on with this chat (default: a new one)')
     .option('--workspace <DIR>', 'the folder to work in', process.cwd())
     .option('--attach [CHAT]', 'watch a turn: of this chat, or the latest of this folder')
@@ -77,7 +77,8 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
 }
 
 async function runTurn(folder: StageFolder, words: readonly string[], flags: RunFlags): Promise<number> {
-  const model = requireModelName(flags.model, process.env);
+  // What is wrong with the words is said before anything is started; a chat may have a model of its own.
+  if (flags.chat === undefined || flags.model !== undefined) requireModelName(flags.model, process.env);
   const text = words.length === 1 && words[0] === '-' ? await readAll(process.stdin) : words.join(' ');
   if (text.trim() === '') {
     throw new CodedError(
@@ -91,7 +92,7 @@ async function runTurn(folder: StageFolder, words: readonly string[], flags: Run
   if (stage === undefined) return leaving.exitCode;
   const sent = await sendMessage(stage, {
     text,
-    model,
+    model: flags.model,
     chat: flags.chat,
     env: process.env,
   }).catch(async (error: unknown) => {
@@ -100,7 +101,7 @@ async function runTurn(folder: StageFolder, words: readonly string[], flags: Run
   });
   rememberTurn(folder, sent);
   if (flags.json) {
-    const { chatId, turn, workflowId } = sent;
+    const { chatId, turn, workflowId, model } = sent;
     const { temporalAddress, temporalUiUrl } = stage.places;
     writeJsonLine({ type: 'begin', chatId, turn, workflowId, model, temporalAddress, temporalUiUrl });
   }

@@ -1,9 +1,18 @@
-/** Which model answers: --model, else LATCHKEY_MODEL. Whether its provider accepts us is the turn worker's to find out. */
+/** Which model answers: --model, else the chat's own, else LATCHKEY_MODEL. Whether its provider accepts us is the turn worker's to find out. */
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { CodedError } from '../../contract/failures.ts';
 
 const SCRIPTED = 'scripted:';
+
+/** A variable of the shell is no word about a chat that has a model already. */
+export function modelOfChat(
+  flag: string | undefined,
+  chat: { readonly model?: string | undefined } | undefined,
+  env: NodeJS.ProcessEnv,
+): string {
+  return flag === undefined && chat?.model !== undefined ? chat.model : requireModelName(flag, env);
+}
 
 /** Throws one `configuration` error with examples. A script's path becomes absolute: the worker runs elsewhere. */
 export function requireModelName(flag: string | undefined, env: NodeJS.ProcessEnv): string {

@@ -24,8 +24,17 @@ describe('latchkey dev', { timeout: 2 * PATIENCE_MS }, () => {
     const second = folder.latchkey(['dev']);
     expect(await second.ended()).toBe(125);
     expect(second.stderr).toMatch(/another supervisor runs this stage .* \(pid \d+\).*latchkey dev stop/);
-    const run = folder.latchkey(['run', '--model', folder.script('echo one'), 'Look']);
+    const model = folder.script('echo one');
+    const run = folder.latchkey(['run', '--chat', 'mine', '--model', model, 'Look']);
     expect(await run.ended()).toBe(0);
+    // A chat keeps its model, whatever the shell's variable says; only --model changes it, and that is told.
+    const again = folder.latchkey(['run', '--chat', 'mine', '--json', 'Again'], { LATCHKEY_MODEL: 'nobody/nothing' });
+    expect(await again.ended()).toBe(0);
+    expect(again.json[0]).toMatchObject({ type: 'begin', model });
+    expect(again.stderr).not.toContain('answers');
+    const other = folder.latchkey(['run', '--chat', 'mine', '--model', 'nobody/nothing', 'Look']);
+    expect(await other.ended()).toBe(1);
+    expect(other.stderr).toContain(`chat mine: from now on nobody/nothing answers, not ${model}\n`);
     expect(folder.liveRecord?.state).toBe('ready');
 
     dev.child.kill('SIGINT');

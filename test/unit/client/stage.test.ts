@@ -13,7 +13,7 @@ import { digestEnvironment, readStageSettings, startsNothing } from '../../../cl
 import { writeRecord } from '../../../client/dev/stage-record.ts';
 import { stopStage } from '../../../client/dev/stop-stage.ts';
 import { beginUse, isUsed } from '../../../client/dev/stage-users.ts';
-import { requireModelName } from '../../../client/run/model-name.ts';
+import { modelOfChat, requireModelName } from '../../../client/run/model-name.ts';
 
 function makeFolder(): StageFolder {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-stage-'));
@@ -174,6 +174,15 @@ describe('the model', () => {
     expect(requireModelName('openai/a', { LATCHKEY_MODEL: 'openai/b' })).toBe('openai/a');
     expect(requireModelName(undefined, { LATCHKEY_MODEL: 'openai/b' })).toBe('openai/b');
     expect(() => requireModelName(undefined, {})).toThrow(/no model is configured.*\n.*anthropic\//);
+  });
+
+  test('of a chat is the flag’s, else its own, and the variable’s only where it has none', () => {
+    const env = { LATCHKEY_MODEL: 'openai/b' };
+    expect(modelOfChat('openai/a', { model: 'openai/c' }, env)).toBe('openai/a');
+    expect(modelOfChat(undefined, { model: 'openai/c' }, env)).toBe('openai/c');
+    expect(modelOfChat(undefined, { model: 'openai/c' }, {})).toBe('openai/c');
+    expect([modelOfChat(undefined, {}, env), modelOfChat(undefined, undefined, env)]).toEqual(['openai/b', 'openai/b']);
+    expect(() => modelOfChat(undefined, undefined, {})).toThrow(/no model is configured/);
   });
 
   test('that is a script is named by its whole path, and must be there', () => {
