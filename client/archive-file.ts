@@ -16,7 +16,7 @@ export async function* readLines(path: string): AsyncGenerator<string, void, voi
   let pieces: Buffer[] = [];
   let bytes = 0;
   let number = 1;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  for await (const chunk of readChunks(path)) {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       yield decode([...pieces, chunk.subarray(from, end)], number);
@@ -28,6 +28,37 @@ export async function* readLines(path: string): AsyncGenerator<string, void, voi
     if (bytes > LINE_BYTES_MAX) throw unusable(number, `it has more than ${LINE_BYTES_MAX} bytes`);
   }
   if (bytes > 0) yield decode(pieces, number);
+}
+
+async function* readChunks(path: string): AsyncGenerator<Buffer, void, void> {
+  try {
+    yield* createReadStream(path) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw fileError(
+      error,
+      `${path} can't be read`,
+      'Name a file that "latchkey export" wrote, or - for standard input.',
+    );
+  }
+}
+
+const FILE_CALLS = ['open', 'read', 'write', 'rename'];
+const FILE_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it, or its folder, does not exist',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'what should be its folder is a file',
+  EACCES: 'you may not',
+  EPERM: 'you may not',
+  EROFS: 'its disk takes no changes',
+  ENOSPC: 'its disk is full',
+};
+
+/** What the system says of a file, for people. All else goes on as it is: the lines come from a store, which may fail too. */
+function fileError(error: unknown, what: string, nextStep: string): unknown {
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
+  const reason = FILE_REASONS[code];
+  if (reason === undefined || !FILE_CALLS.includes(syscall)) return error;
+  return new CodedError('configuration', `${what}: ${reason}. ${nextStep}`, 'file');
 }
 
 function decode(pieces: readonly Buffer[], number: number): string {
@@ -50,7 +81,7 @@ export async function writeLines(path: string, lines: AsyncIterable<string>): Pr
     await rename(half, path);
   } catch (error) {
     await rm(half, { force: true });
-    throw error;
+    throw fileError(error, `${path} can't be written`, 'Name a file in a folder that is there and yours: --out FILE.');
   }
 }
 

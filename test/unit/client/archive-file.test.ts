@@ -38,6 +38,20 @@ test('a line that is not UTF-8 is refused by its number', async () => {
   await expect(collect(readLines(path))).rejects.toMatchObject({ code: 'bad_request', field: 'line 2' });
 });
 
+test('a file that can not be read or written is named, with the reason and what to do', async () => {
+  const folder = await makeFolder();
+  const [absent, inAbsent] = [join(folder, 'absent'), join(folder, 'absent', 'file')];
+  const refused = (path: string, words: string) => ({
+    code: 'configuration',
+    message: expect.stringMatching(new RegExp(`^${path} can't be ${words}\\. Name a file `)) as string,
+  });
+  await expect(collect(readLines(absent))).rejects.toMatchObject(refused(absent, 'read: .* does not exist'));
+  await expect(collect(readLines(folder))).rejects.toMatchObject(refused(folder, 'read: it is a folder'));
+  await expect(writeLines(folder, stream(['a']))).rejects.toMatchObject(refused(folder, 'written: it is a folder'));
+  await expect(writeLines(inAbsent, stream(['a']))).rejects.toMatchObject(refused(inAbsent, 'written: .* not exist'));
+  expect(await readdir(folder)).toEqual([]);
+});
+
 test('a file is written whole or not at all, and what was there before stays', async () => {
   const folder = await makeFolder();
   const path = join(folder, 'file');
