@@ -47,6 +47,11 @@ export async function readOutput(
   const handle = call.handle ?? (await findHandle(client, call));
   if (target === undefined || handle === undefined) {
     if (call.result === undefined) throw new CodedError('too_busy', `call ${key} has not told of a process yet`, 'key');
+    // A row without a target was never dispatched, unless it is a copy's (decision 0014).
+    if (call.handle !== undefined || call.exitCode !== undefined) {
+      const reason = `call ${key} was imported: its output stays with the machine that it ran on`;
+      throw new CodedError('unknown_process', reason, 'key');
+    }
     throw new CodedError('unknown_process', `call ${key} had no process: it is ${call.status}`, 'key');
   }
   const range = fromByte === undefined ? {} : { fromByte };

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Client } from '@temporalio/client';
+import { readOutput } from '../../../client/read-output.ts';
 import type { Store } from '../../../store/store.ts';
 import { asStream, compared, COPY, exportLines, fillChat } from './archive-fixture.ts';
 import { AGENT, CHAT, openStoreWithTurn, openTestStore } from './chat-fixture.ts';
@@ -8,6 +10,21 @@ async function openFullChat(): Promise<Store> {
   await fillChat(store);
   return store;
 }
+
+test('an imported call says that its output stayed where it ran', async () => {
+  const store = await openFullChat();
+  await store.importChat({ chatId: COPY, lines: asStream(await exportLines(store)) });
+  const ran = (await store.listCalls({ chatId: COPY })).filter(({ exitCode }) => exitCode !== undefined);
+  expect(ran.length).toBeGreaterThan(0);
+  for (const { key } of ran) {
+    // Nobody is asked.
+    const asked = { client: {} as Client, taskQueue: 'none', store };
+    await expect(readOutput(asked, COPY, { key })).rejects.toMatchObject({
+      code: 'unknown_process',
+      message: `call ${key} was imported: its output stays with the machine that it ran on`,
+    });
+  }
+});
 
 test('a chat that is exported and imported is the same chat under another id, and can be exported again', async () => {
   const store = await openFullChat();
