@@ -70,6 +70,7 @@ export function readTarget(row: Selectable<CallRow>): Target | undefined {
 
 /** The part of a call that watchers are told. */
 export function snapshotOf(call: StoredCall): CallSnapshot {
+  const durationMs = call.outcome?.exit?.durationMs;
   const { key, messageId, turn, position, toolCallId, toolName, summary, agentId, status } = call;
   return {
     key,
@@ -85,6 +86,7 @@ export function snapshotOf(call: StoredCall): CallSnapshot {
     ...(call.result === undefined ? {} : { result: call.result }),
     ...(call.handle === undefined ? {} : { handle: call.handle }),
     ...(call.exitCode === undefined ? {} : { exitCode: call.exitCode }),
+    ...(durationMs === undefined ? {} : { durationMs }),
     createdAt: call.createdAt,
     ...(call.resolvedAt === undefined ? {} : { resolvedAt: call.resolvedAt }),
   };

@@ -32,6 +32,8 @@ export interface CallSnapshot {
   readonly result?: { readonly text: string; readonly isError: boolean };
   readonly handle?: Handle;
   readonly exitCode?: number;
+  /** How long its command ran, by its agent's clock; absent in events of earlier versions. */
+  readonly durationMs?: number;
   /** ISO 8601; absent in events of earlier versions. */
   readonly createdAt?: string;
   readonly resolvedAt?: string;

@@ -138,9 +138,10 @@ function factsOf(call: Call, seen: SeenTail | undefined, nowMs: number): string[
   return facts;
 }
 
-/** Of a running command by the gateway's clock, else how long the call has taken. */
+/** Of a running command by the gateway's clock, of one that has ended its own; else how long the call has taken. */
 function ageOf(call: Call, seen: SeenTail | undefined, nowMs: number): number | undefined {
   if (isOpen(call) && seen?.tail.ageMs !== undefined) return seen.tail.ageMs + (nowMs - seen.seenMs);
+  if (call.durationMs !== undefined) return call.durationMs;
   if (call.createdAt === undefined) return undefined;
   const endMs = call.resolvedAt === undefined ? (isOpen(call) ? nowMs : undefined) : Date.parse(call.resolvedAt);
   return endMs === undefined ? undefined : endMs - Date.parse(call.createdAt);

@@ -14,6 +14,7 @@ export interface Call {
   readonly result?: { readonly text: string; readonly isError: boolean };
   readonly handle?: string;
   readonly exitCode?: number;
+  readonly durationMs?: number;
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly createdAt?: string;
   readonly resolvedAt?: string;

@@ -124,6 +124,7 @@ async function requireCall(
 export function toDocument(call: StoredCall): z.infer<typeof callSchema> {
   const { key, messageId, turn, position, toolCallId, toolName, summary, agentId, status, createdAt } = call;
   const { evidence, result, handle, exitCode, resolvedAt, settledAt } = call;
+  const durationMs = call.outcome?.exit?.durationMs;
   return {
     key,
     messageId,
@@ -140,6 +141,7 @@ export function toDocument(call: StoredCall): z.infer<typeof callSchema> {
     ...(result !== undefined && { result }),
     ...(handle !== undefined && { handle }),
     ...(exitCode !== undefined && { exitCode }),
+    ...(durationMs !== undefined && { durationMs }),
     ...(resolvedAt !== undefined && { resolvedAt }),
     ...(settledAt !== undefined && { settledAt }),
   };

@@ -76,6 +76,7 @@ export const callSchema = z.strictObject({
   result: resultSchema.optional().describe('What the model reads'),
   handle: z.string().optional(),
   exitCode: z.int().optional(),
+  durationMs: z.number().optional().describe("How long its command ran, by its agent's clock"),
   createdAt: z.string(),
   resolvedAt: z.string().optional(),
   settledAt: z.string().optional().describe('When more became known than the result says'),

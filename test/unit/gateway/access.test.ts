@@ -5,12 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { readTokens } from '../../../gateway/access/tokens.ts';
 import { readGatewayConfiguration } from '../../../gateway/configuration.ts';
 import { openGateway } from '../../fixtures/gateway.ts';
+import { parseExecutionKey } from '../../../contract/execution-key.ts';
 import { parseChatId } from '../../../contract/ids.ts';
 import {
   AGENT,
   CHAT,
   beginTestStep,
   draftCall,
+  exitOutcome,
   makeTemporaryFolder,
   openStoreWithTurn,
   openTestStore,
@@ -205,6 +207,18 @@ test('a token of some chats lists those only, also when they are far behind', as
   expect((await list('limit=50', ALL)).chats).toHaveLength(11);
   const refused = await fetch(`${url}/v1/chats?limit=0`, { headers: bearer(ALL) });
   expect(await codeOf(refused)).toEqual([400, 'bad_request']);
+});
+
+test("a call's document says how long its command ran, in lists and in events", async () => {
+  const store = await openStoreWithTurn();
+  await store.commitStep(await beginTestStep(store), { text: 'look', calls: [draftCall('a')], agentId: AGENT });
+  const key = parseExecutionKey('2-a');
+  await store.recordResult({ chatId: CHAT, turn: 1, key, outcome: exitOutcome(0) });
+  const { url } = await openGateway(store);
+  const call = { key, exitCode: 0, durationMs: 5 };
+  expect(await (await fetch(`${url}/v1/chats/${CHAT}/calls/${key}`)).json()).toMatchObject({ call });
+  const events = await store.readEvents({ chatId: CHAT, after: 0, limit: 1000 });
+  expect(events.at(-1)).toMatchObject({ type: 'call', call });
 });
 
 test('messages are listed with their calls, and a bad request is refused by its field', async () => {
