@@ -83,9 +83,12 @@ async function readFailure(response: Response): Promise<ApiError> {
   return new ApiError(response.status, body.error ?? {});
 }
 
+/** Holds only until the gateway is there again. */
+export const UNREACHED = 'The gateway could not be reached.';
+
 /** One sentence for people, and what to do. */
 export function sayFailure(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'The gateway could not be reached.';
+  if (!(error instanceof ApiError)) return UNREACHED;
   const sentence = error.message.replace(/^./, (letter) => letter.toUpperCase()).replace(/([^.!?])$/, '$1.');
   return [sentence, error.nextStep].filter((each) => each !== '').join(' ');
 }

@@ -1,4 +1,5 @@
 /** One call: what was asked for, how it is, what it says, how it ended. In the ledger's words. */
+import { UNREACHED } from './api.ts';
 import type { SeenTail } from './conversation.ts';
 import { make, makeButton, setText } from './elements.ts';
 import { sayBytes, sayDuration } from './say.ts';
@@ -27,10 +28,12 @@ export class CallCard {
   readonly #result = make('details', {}, this.#resultName);
   readonly #outputText = make('pre', { tabindex: '0', role: 'region', 'aria-label': 'Output so far' });
   readonly #output = make('details', {}, make('summary', {}, 'Output so far'), this.#outputText);
+  readonly #actions: CallActions;
   #call: Call | undefined;
   #seen: SeenTail | undefined;
 
   constructor(actions: CallActions) {
+    this.#actions = actions;
     this.#cancel = makeButton('Cancel', { class: 'quiet' }, () => void this.#askToCancel(actions));
     const facts = make('p', { class: 'facts' }, this.#state, this.#facts, this.#link, this.#cancel);
     this.element.append(this.#command, facts, this.#tail, this.#word, this.#output, this.#result);
@@ -61,6 +64,11 @@ export class CallCard {
     this.#cancel.hidden = !isRunning;
     this.#output.hidden = !isRunning;
     setText(this.#facts, factsOf(this.#call, this.#seen, nowMs).join(' · '));
+  }
+
+  /** The gateway is there again: what could not be asked is asked now. */
+  reconnect(): void {
+    if (this.#outputText.textContent === UNREACHED) void this.#showOutput(this.#actions);
   }
 
   #showCall(call: Call, link: string | undefined): void {

@@ -18,6 +18,7 @@ interface Row {
 
 export class ChatsView {
   readonly #api: Api;
+  readonly #onLoaded: () => void;
   readonly #list = requireElement('chat-list', HTMLUListElement);
   readonly #note = requireElement('chats-note', HTMLElement);
   readonly #more = requireElement('more-chats', HTMLButtonElement);
@@ -30,8 +31,9 @@ export class ChatsView {
   /** Answers to a question that is no longer asked are dropped. */
   #question = 0;
 
-  constructor(api: Api) {
+  constructor(api: Api, onLoaded: () => void) {
     this.#api = api;
+    this.#onLoaded = onLoaded;
     let timer: ReturnType<typeof setTimeout> | undefined;
     this.#search.addEventListener('input', () => {
       clearTimeout(timer);
@@ -89,6 +91,7 @@ export class ChatsView {
     if (after !== undefined) query.set('after', after);
     try {
       const page = await this.#api.get<{ chats: readonly ListedChat[]; next?: string }>(`/v1/chats?${query}`);
+      this.#onLoaded();
       return question === this.#question ? page : undefined;
     } catch (error) {
       this.#say(sayFailure(error));

@@ -69,6 +69,11 @@ export class ConversationView {
     for (const { cards } of this.#drawn.values()) for (const { card } of cards) card.tick(nowMs);
   }
 
+  /** The gateway is there again. */
+  reconnect(): void {
+    for (const { cards } of this.#drawn.values()) for (const { card } of cards) card.reconnect();
+  }
+
   clear(): void {
     this.#drawn.clear();
     this.#parent.replaceChildren();

@@ -1,5 +1,5 @@
 /** The page: one list of chats, one chat that is open, named by the address. */
-import { Api, sayFailure } from './api.ts';
+import { Api, sayFailure, UNREACHED } from './api.ts';
 import { chatOfAddress, ChatsView, linkTo } from './chats-view.ts';
 import { Composer } from './composer.ts';
 import { askNewChat, askToken, confirmStop } from './dialogs.ts';
@@ -9,7 +9,7 @@ import { Outbox } from './outbox.ts';
 import type { Settings } from './wire.ts';
 
 const api = new Api(askToken);
-const chats = new ChatsView(api);
+const chats = new ChatsView(api, endUnreached);
 const outbox = new Outbox(api, {
   onChange: () => open?.changed(),
   onTaken: (chatId) => chatId === open?.chatId && open.retry(),
@@ -49,6 +49,12 @@ function sayProblem(error: unknown): void {
   const problem = requireElement('problem', HTMLElement);
   setText(problem, sayFailure(error));
   problem.hidden = false;
+}
+
+/** The gateway is there again. What an open chat could not do it knows itself. */
+function endUnreached(): void {
+  const problem = requireElement('problem', HTMLElement);
+  if (open === undefined && problem.textContent === UNREACHED) problem.hidden = true;
 }
 
 /** On a narrow screen either the list or the chat is there. */

@@ -1,5 +1,5 @@
 /** The chat that is open: follows it, shows it, and does what is asked of it. */
-import { sayFailure } from './api.ts';
+import { sayFailure, UNREACHED } from './api.ts';
 import type { Api } from './api.ts';
 import type { Composer } from './composer.ts';
 import { ConversationView } from './conversation-view.ts';
@@ -134,10 +134,16 @@ export class OpenChat {
       },
       onConnection: (connection) => {
         this.#connection = connection;
-        if (connection.state === 'connected') void this.#parts.outbox.send();
+        if (connection.state === 'connected') this.#reconnect();
         this.changed();
       },
     });
+  }
+
+  #reconnect(): void {
+    if (this.#failure === UNREACHED) this.#failure = '';
+    this.#view.reconnect();
+    void this.#parts.outbox.send();
   }
 
   #render(): void {

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseExecutionKey } from '../../../contract/execution-key.ts';
 import { LiveTails } from '../../../gateway/stream/live-tails.ts';
 import type { Tail } from '../../../gateway/stream/live-tails.ts';
+import type { Handle } from '../../../contract/ids.ts';
+import type { ChatActions } from '../../../gateway/chat-actions.ts';
 import type { Store } from '../../../store/store.ts';
 import { findBrowser, keepScreenshot, launchBrowser } from '../../fixtures/browser.ts';
 import { openGateway } from '../../fixtures/gateway.ts';
@@ -11,6 +13,7 @@ import { PageUser } from '../../fixtures/page-user.ts';
 import {
   AGENT,
   CHAT,
+  TARGET,
   beginTestStep,
   draftCall,
   exitOutcome,
@@ -159,6 +162,45 @@ describe.skipIf('skipReason' in found)('the page', () => {
     expect(await other.said()).toEqual([]);
   });
 
+  test('a card shows how long its command ran, and what the gateway could not be asked is mended when it is back', async () => {
+    const store = await openStoreWithTurn();
+    const calls = [draftCall('a'), draftCall('b')];
+    await store.commitStep(await beginTestStep(store), { text: 'look', calls, agentId: AGENT });
+    const ended = { ...exitOutcome(0), exit: { code: 0, durationMs: 83_000 } };
+    const evidence = { code: 'background', detail: 'It was started in the background.', target: TARGET } as const;
+    const detached = { status: 'detached', evidence, text: 'it goes on', handle: 'p-1' as Handle } as const;
+    for (const [id, outcome] of [
+      ['2-a', ended],
+      ['2-b', detached],
+    ] as const) {
+      await store.recordResult({ chatId: CHAT, turn: 1, key: parseExecutionKey(id), outcome });
+    }
+    const output = async () => ({ text: 'what it printed', detail: '' });
+    const chats = { output } as Partial<ChatActions> as ChatActions;
+    const gateway = await openGateway(store, { chats });
+    const user = await PageUser.open(browser, gateway.url);
+    await user.goTo(CHAT);
+    await user.sees('both calls', (said) => said.length === 4);
+    expect(await user.page.locator('.call .facts').first().innerText()).toContain('exit 0 · 1 min 23 s');
+
+    await gateway.stop();
+    await user.seesStatus('Connection lost');
+    const problem = user.page.locator('#problem');
+    const shown = user.page.locator('.call pre[aria-label="Output so far"]').last();
+    const unreached = 'The gateway could not be reached.';
+    await user.button('Stop').click();
+    await user.page.locator('.call summary:visible', { hasText: 'Output so far' }).click();
+    await user.until('both could not be asked', async () => {
+      return (await problem.innerText()) === unreached && (await shown.innerText()) === unreached;
+    });
+    await openGateway(store, { chats, port: Number(new URL(gateway.url).port) });
+    await user.until('neither says so any more', async () => {
+      return !(await problem.isVisible()) && (await shown.innerText()) === 'what it printed';
+    });
+
+    expect(user.complaints).toEqual([]);
+  });
+
   test('every control has a name, and light, dark and narrow fit their screens', async () => {
     const store = await openStoreWithTurn();
     const tail = { type: 'tail', key: '2-b', state: 'started', attempt: 1, phase: 'running', bytes: 48_211 } as const;
@@ -184,7 +226,7 @@ describe.skipIf('skipReason' in found)('the page', () => {
       const user = await PageUser.open(browser, gateway.url, options);
       await user.goTo(CHAT);
       await user.page.locator('.tail:not([hidden])').waitFor();
-      await user.page.locator('.call summary').first().click();
+      await user.page.locator('.call summary:visible').first().click();
       await keepScreenshot(user.page, `page-${name}`);
       const wide = await user.page
         .evaluate<string>(`document.documentElement.scrollWidth + ' of ' + innerWidth + ', log '
