@@ -19,6 +19,7 @@ const composer = new Composer((text, mode) => {
 });
 let open: OpenChat | undefined;
 let settings: Settings = {};
+const settingsLoaded = loadSettings();
 
 function showChatOfAddress(): void {
   const chatId = chatOfAddress();
@@ -31,7 +32,17 @@ function showChatOfAddress(): void {
   chats.show(chatId);
 }
 
+async function loadSettings(): Promise<void> {
+  try {
+    settings = await api.get<Settings>('/v1/settings');
+  } catch (error) {
+    sayProblem(error);
+  }
+}
+
 async function beginChat(): Promise<void> {
+  // Whoever is quicker than they are would be asked for what the gateway knows.
+  await settingsLoaded;
   const { agentId, model } = settings;
   const isKnown = agentId !== undefined && model !== undefined;
   const asked = isKnown ? {} : await askNewChat(settings);
@@ -91,11 +102,7 @@ async function begin(): Promise<void> {
     void askToStop();
   });
   requireElement('chat-list', HTMLUListElement).addEventListener('click', () => showSide(false));
-  try {
-    settings = await api.get<Settings>('/v1/settings');
-  } catch (error) {
-    sayProblem(error);
-  }
+  await settingsLoaded;
   addEventListener('hashchange', showChatOfAddress);
   showChatOfAddress();
   void outbox.send();
