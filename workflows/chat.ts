@@ -27,12 +27,14 @@ import {
   defineUpdate,
   log,
   makeContinueAsNewFunc,
+  patched,
   setHandler,
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ChatInput, ChatView, ChatWithoutView } from '../contract/chat.ts';
 import { CHAT_LOOK_SIGNAL, CHAT_QUERY, CHAT_UPDATES } from '../contract/names.ts';
+import { allHeard } from './all-heard.ts';
 import { attend } from './attend-chat.ts';
 import { applyHeldEdits, decide, lookForNext, newChatContext, stopHidden, takeFacts } from './chat-context.ts';
 import type { ChatContext } from './chat-context.ts';
@@ -85,6 +87,7 @@ async function runChat(context: ChatContext): Promise<void> {
     if (context.mustLook && context.machine.state === 'idle') await lookForNext(context);
     context.phase = 'open';
     await condition(() => hasWork(context));
+    if (patched('all-is-heard-first')) await allHeard();
     // Evidence first: a handler runs before a completion that is earlier in history (A6 of the notes).
     if (context.followed?.ending !== undefined) await endTurn(context);
     else await attendNext(context);

@@ -3,6 +3,7 @@ import { condition, log, TemporalFailure } from '@temporalio/workflow';
 import { isProcessRequest, isSendSignalRequest } from '../contract/calls.ts';
 import type { CallOutcome, CallRequest, ProcessRequest } from '../contract/calls.ts';
 import type { Target } from '../contract/target.ts';
+import { allHeard } from './all-heard.ts';
 import { executeActivity, signalActivity, storeActivities } from './activity-options.ts';
 import { askToCancel, describeSilence, findEnd } from './ask-agent.ts';
 import { moveCall, resolveCall } from './context.ts';
@@ -42,6 +43,7 @@ export async function runCall(context: TurnContext, dispatch: Dispatch): Promise
   const running = { record, target, execution };
   for (;;) {
     await condition(() => execution.ending !== undefined || interrupt.isRequested || operator.has(key));
+    await allHeard();
     // Evidence first: a request may have been handled before a completion that is earlier in history.
     if (execution.ending !== undefined) break;
     if (interrupt.isRequested) return interruptCall(context, running);

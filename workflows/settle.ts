@@ -29,6 +29,7 @@ import { SETTLE_MS_MAX } from '../contract/limits.ts';
 import { RESOLVE_CALL_UPDATE, RETIRE_AGENT_SIGNAL } from '../contract/names.ts';
 import type { ResolveCallAnswer, ResolveCallRequest } from '../contract/operator.ts';
 import type { RetireAgent, SettleInput, SettleResult } from '../contract/settle.ts';
+import { allHeard } from './all-heard.ts';
 import { settleActivities, storeActivities } from './activity-options.ts';
 import { findEnd } from './ask-agent.ts';
 import { describeError, requestFailure } from './errors.ts';
@@ -131,6 +132,7 @@ async function awaitEnd(
   const { key, target } = input;
   for (;;) {
     await condition(() => asked.ending !== undefined || isCalledOff(context), leftMs);
+    await allHeard();
     const truth = truthOf(context, asked);
     if (truth !== undefined) return { outcome: truth };
     const { retired, giveUp } = context;

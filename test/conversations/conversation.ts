@@ -16,6 +16,8 @@ import { Transcript } from './transcript.ts';
 
 /** Far past every time-out that kills may cost between two events. */
 const WEDGED_AFTER_MS = 180_000;
+/** Of one question; workers and server may be away for most of it. */
+const ANSWER_MS_MAX = 60_000;
 const ASK_AGAIN_MS = 300;
 const LOOK_MS = 100;
 export const ACTS_COUNT = { short: { low: 2, high: 5 }, full: { low: 5, high: 10 } } as const;
@@ -106,7 +108,8 @@ export class Conversation {
     const deadlineMs = performance.now() + WEDGED_AFTER_MS;
     for (;;) {
       try {
-        await ask();
+        // Asked again also where the question itself is never answered: a chat whose history doesn't replay is silent.
+        await this.stage.client.connection.withDeadline(Date.now() + ANSWER_MS_MAX, ask);
         this.acts.push(what);
         return true;
       } catch (error) {
