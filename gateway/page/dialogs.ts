@@ -32,9 +32,21 @@ export async function askNewChat(known: {
   return { agentId: agent.value.trim(), model: model.value.trim() };
 }
 
+const openings = new WeakMap<HTMLDialogElement, number>();
+
 function ask(dialog: HTMLDialogElement): Promise<string> {
+  const opening = (openings.get(dialog) ?? 0) + 1;
+  openings.set(dialog, opening);
   // One that was left by Escape keeps its last value otherwise.
   dialog.returnValue = '';
   dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue), { once: true }));
+  return new Promise((resolve) => {
+    const onClose = (): void => {
+      // The event comes after the closing: whoever is quick has opened the dialog again by then, and it isn't that one's.
+      if (dialog.open && openings.get(dialog) === opening) return;
+      dialog.removeEventListener('close', onClose);
+      resolve(dialog.open ? '' : dialog.returnValue);
+    };
+    dialog.addEventListener('close', onClose);
+  });
 }
