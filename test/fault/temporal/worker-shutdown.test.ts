@@ -54,7 +54,7 @@ test('G09: a turn worker that is told to stop while the model answers leaves the
     timings: { heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS },
   });
   await turn.until('the model is asked', async () =>
-    (await turn.pending()).find(({ type }) => type === 'generateStep'),
+    (await turn.pending()).find(({ type, wasTaken }) => type === 'generateStep' && wasTaken),
   );
   const stopped = whole.worker('turn-worker');
   stopped.signal('SIGTERM');
