@@ -4,10 +4,10 @@ import type { ConversationCall, ConversationMessage, NoteMessage, SaidMessage } 
 import { selectCalls } from './calls.ts';
 import type { Database } from './database.ts';
 import { listNoteRows } from './notes.ts';
-import { readEnd } from './older-part.ts';
 import type { OlderPart, OlderParts } from './older-part.ts';
 import type { CallRow, MessageRow } from './schema.ts';
 import { inSnapshot } from './transaction.ts';
+import { findTurnRow } from './turn-rows.ts';
 
 /**
  * A chat as its model sees it: what was said, in order, each assistant message with its calls and the results that they
@@ -70,15 +70,16 @@ async function olderPartOf(
     messages.findIndex(({ turn }) => turn === newestTurn),
   );
   const last = settled.at(-1);
-  if (last === undefined || said.some(({ role }) => role === 'summary')) return undefined;
+  // What is kept has none, so it is among those that were read now.
+  if (last === undefined || messages.some(({ role }) => role === 'summary')) return undefined;
   const calls = shown.filter((row) => row.message_id <= last.id);
-  const endedAt = await readEnd(db, chatId, last.turn);
-  if (typeof endedAt !== 'string' || calls.some((row) => row.result_text === null)) return undefined;
+  const turn = await findTurnRow(db, { chatId, turn: last.turn });
+  if (typeof turn?.ended_at !== 'string' || calls.some((row) => row.result_text === null)) return undefined;
   const texts = [...settled.map(({ text }) => text), ...calls.flatMap((row) => [row.arguments, row.result_text ?? ''])];
   return {
     said: said.slice(0, said.length - messages.length + settled.length),
     throughId: last.id,
-    end: { turn: last.turn, at: endedAt },
+    end: { turn: last.turn, at: turn.ended_at },
     characters: texts.reduce((sum, text) => sum + text.length, part?.characters ?? 0),
   };
 }

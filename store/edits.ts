@@ -14,6 +14,7 @@ import type { ChatId } from '../contract/ids.ts';
 import { requireUserMessage } from '../contract/user-message.ts';
 import { changeKnownChat, readFacts, setChat } from './chats.ts';
 import type { Database } from './database.ts';
+import { findMessageRow } from './message-rows.ts';
 import { findQueuedRow } from './queue-rows.ts';
 import { insertQueued, requireOpen } from './queue.ts';
 import type { ChatRow, Schema } from './schema.ts';
@@ -84,12 +85,7 @@ async function requireEditable(
   { chatId, messageId }: EditMessageInput,
 ): Promise<void> {
   requireOpen(chat);
-  const message = await trx
-    .selectFrom('messages')
-    .select(['role', 'hidden'])
-    .where('chat_id', '=', chatId)
-    .where('id', '=', messageId)
-    .executeTakeFirst();
+  const message = await findMessageRow(trx, { chatId, messageId });
   if (message?.hidden === 0 && message.role === 'user') return;
   const words = message?.hidden === 0 ? 'is not one of a user' : 'is not there';
   throw new Refusal('unknown_message', `message ${messageId} of chat ${chatId} ${words}`, 'messageId');

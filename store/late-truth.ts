@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from 'kysely';
 import type { RecordResultResult, RecordTruthInput } from '../contract/activity-interfaces.ts';
 import { mayMoveTo } from '../contract/calls.ts';
 import type { CallOutcome } from '../contract/calls.ts';
+import type { ChatId } from '../contract/ids.ts';
 import { NOTE_CHARACTERS_MAX } from '../contract/limits.ts';
 import { cutAtCharacter } from '../contract/well-formed.ts';
 import { hasResult, readCall } from './call-row.ts';
@@ -10,6 +11,7 @@ import type { StoredCall } from './call-row.ts';
 import { heldResult, outcomeColumns, requireCallRow, resolveCallRow, updateCallRow } from './calls.ts';
 import { requireChat } from './chats.ts';
 import type { Database } from './database.ts';
+import { findMessageRow } from './message-rows.ts';
 import { addNote } from './notes.ts';
 import type { CallRow, Schema } from './schema.ts';
 import { changeChat } from './transaction.ts';
@@ -47,12 +49,7 @@ export async function recordTruth(db: Database, input: RecordTruthInput): Promis
 }
 
 async function isHidden(trx: Transaction<Schema>, row: Selectable<CallRow>): Promise<boolean> {
-  const message = await trx
-    .selectFrom('messages')
-    .select('hidden')
-    .where('chat_id', '=', row.chat_id)
-    .where('id', '=', row.message_id)
-    .executeTakeFirst();
+  const message = await findMessageRow(trx, { chatId: row.chat_id as ChatId, messageId: row.message_id });
   return message !== undefined && message.hidden > 0;
 }
 

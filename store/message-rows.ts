@@ -1,6 +1,7 @@
 /** The rows of what was said: a user's message, a step's, a summary. */
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { ChatId, MessageId } from '../contract/ids.ts';
+import type { Database } from './database.ts';
 import type { MessageRow, Schema } from './schema.ts';
 
 export interface MessageToInsert {
@@ -14,6 +15,18 @@ export interface MessageToInsert {
   readonly clientMessageId?: string;
   /** As it is stored. */
   readonly text: string;
+}
+
+export async function findMessageRow(
+  db: Database,
+  { chatId, messageId }: { readonly chatId: ChatId; readonly messageId: number },
+): Promise<Selectable<MessageRow> | undefined> {
+  return db
+    .selectFrom('messages')
+    .selectAll()
+    .where('chat_id', '=', chatId)
+    .where('id', '=', messageId)
+    .executeTakeFirst();
 }
 
 /** Shown to everybody, and to the model by itself. */

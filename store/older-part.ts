@@ -10,6 +10,8 @@
 import type { ChatId } from '../contract/ids.ts';
 import type { SaidMessage } from '../contract/messages.ts';
 import type { Database } from './database.ts';
+import { findMessageRow } from './message-rows.ts';
+import { findTurnRow } from './turn-rows.ts';
 
 export interface OlderPart {
   readonly said: readonly SaidMessage[];
@@ -44,26 +46,20 @@ export class OlderParts {
   async findProven(db: Database, chatId: ChatId): Promise<OlderPart | undefined> {
     const part = this.#parts.get(chatId);
     if (part === undefined) return undefined;
-    this.#forget(chatId);
-    if (!(await stands(db, chatId, part))) return undefined;
-    this.#hold(chatId, part);
-    return part;
+    const isProven = await stands(db, chatId, part);
+    if (isProven) this.keep(chatId, part);
+    else this.#forget(chatId);
+    return isProven ? part : undefined;
   }
 
   keep(chatId: ChatId, part: OlderPart): void {
     this.#forget(chatId);
-    this.#hold(chatId, part);
+    this.#parts.set(chatId, part);
+    this.#characters += part.characters;
     for (const oldest of this.#parts.keys()) {
       if (this.#characters <= this.#charactersMax) return;
       this.#forget(oldest);
     }
-  }
-
-  #hold(chatId: ChatId, part: OlderPart): void {
-    // Another reading of the same chat may have put its own here meanwhile.
-    this.#forget(chatId);
-    this.#parts.set(chatId, part);
-    this.#characters += part.characters;
   }
 
   #forget(chatId: ChatId): void {
@@ -74,14 +70,10 @@ export class OlderParts {
 
 async function stands(db: Database, chatId: ChatId, part: OlderPart): Promise<boolean> {
   const { throughId, end } = part;
-  const last = await db
-    .selectFrom('messages')
-    .select('hidden')
-    .where('chat_id', '=', chatId)
-    .where('id', '=', throughId)
-    .executeTakeFirst();
+  const last = await findMessageRow(db, { chatId, messageId: throughId });
   if (last?.hidden !== 0) return false;
-  if ((await readEnd(db, chatId, end.turn)) !== end.at) return false;
+  const turn = await findTurnRow(db, { chatId, turn: end.turn });
+  if (turn?.ended_at !== end.at) return false;
   const summary = await db
     .selectFrom('messages')
     .select('id')
@@ -91,15 +83,4 @@ async function stands(db: Database, chatId: ChatId, part: OlderPart): Promise<bo
     .limit(1)
     .executeTakeFirst();
   return summary === undefined;
-}
-
-/** When a turn ended; null while it runs. */
-export async function readEnd(db: Database, chatId: ChatId, turn: number): Promise<string | null | undefined> {
-  const row = await db
-    .selectFrom('turns')
-    .select('ended_at')
-    .where('chat_id', '=', chatId)
-    .where('turn', '=', turn)
-    .executeTakeFirst();
-  return row?.ended_at;
 }
