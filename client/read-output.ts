@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { CodedError } from '../contract/failures.ts';
 import type { ChatId, ExecutionKey, Handle } from '../contract/ids.ts';
 import { READ_OUTPUT_MS_MAX, SUMMARY_CHARACTERS_MAX, WORKFLOW_TASK_TIMEOUT_MS } from '../contract/limits.ts';
-import { READ_OUTPUT_WORKFLOW_TYPE, searchAttribute, turnWorkflowId } from '../contract/names.ts';
+import { READ_OUTPUT_WORKFLOW_TYPE, readOutputWorkflowId, searchAttribute, turnWorkflowId } from '../contract/names.ts';
 import type { ReadOutputInput, ReadOutputResult } from '../contract/read-output.ts';
 import { toSafeText } from '../contract/well-formed.ts';
 import type { Store, StoredCall } from './open-store.ts';
@@ -58,7 +58,7 @@ export async function readOutput(
   const result = await client.workflow.execute<(input: ReadOutputInput) => Promise<ReadOutputResult>>(
     READ_OUTPUT_WORKFLOW_TYPE,
     {
-      workflowId: `read/${chatId}/${randomUUID()}`,
+      workflowId: readOutputWorkflowId(chatId, randomUUID()),
       taskQueue,
       args: [{ chatId, key, target, handle, ...range }],
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,

@@ -33,6 +33,11 @@ export function noticeWorkflowId(chatId: ChatId, turn: number): string {
   return `notice/${chatId}/${turn}`;
 }
 
+/** One a question. */
+export function readOutputWorkflowId(chatId: ChatId, questionId: string): string {
+  return `read/${chatId}/${questionId}`;
+}
+
 /** One for all turn workers of a queue. */
 export function sweepScheduleId(turnQueue: string): string {
   return `latchkey-sweep/${turnQueue}`;

@@ -34,12 +34,12 @@ export class CallCard {
 
   constructor(actions: CallActions) {
     this.#actions = actions;
-    this.#cancel = makeButton('Cancel', { class: 'quiet' }, () => void this.#askToCancel(actions));
+    this.#cancel = makeButton('Cancel', { class: 'quiet' }, () => void this.#askToCancel());
     const facts = make('p', { class: 'facts' }, this.#state, this.#facts, this.#link, this.#cancel);
     this.element.append(this.#command, facts, this.#tail, this.#word, this.#output, this.#result);
     // A long result becomes part of the page only for those who want to read it.
     this.#result.addEventListener('toggle', () => this.#showResult());
-    this.#output.addEventListener('toggle', () => void this.#showOutput(actions));
+    this.#output.addEventListener('toggle', () => void this.#showOutput());
   }
 
   update(call: Call, seen: SeenTail | undefined, link: string | undefined, nowMs: number): void {
@@ -68,7 +68,7 @@ export class CallCard {
 
   /** The gateway is there again: what could not be asked is asked now. */
   reconnect(): void {
-    if (this.#outputText.textContent === UNREACHED) void this.#showOutput(this.#actions);
+    if (this.#outputText.textContent === UNREACHED) void this.#showOutput();
   }
 
   #showCall(call: Call, link: string | undefined): void {
@@ -83,22 +83,22 @@ export class CallCard {
     this.#showResult();
   }
 
-  async #askToCancel({ cancelCall }: CallActions): Promise<void> {
+  async #askToCancel(): Promise<void> {
     if (this.#call === undefined) return;
     // Still in the order of the keyboard: a button that is disabled would lose the focus.
     if (this.#cancel.getAttribute('aria-disabled') === 'true') return;
     this.#cancel.setAttribute('aria-disabled', 'true');
     setText(this.#cancel, 'Being canceled');
-    await cancelCall(this.#call.key);
+    await this.#actions.cancelCall(this.#call.key);
     this.#cancel.removeAttribute('aria-disabled');
     setText(this.#cancel, 'Cancel');
   }
 
   /** As it is when it is opened; opened again it is read anew. */
-  async #showOutput({ readOutput }: CallActions): Promise<void> {
+  async #showOutput(): Promise<void> {
     if (!this.#output.open || this.#call === undefined) return;
     setText(this.#outputText, 'Asking its agent …');
-    setText(this.#outputText, await readOutput(this.#call.key));
+    setText(this.#outputText, await this.#actions.readOutput(this.#call.key));
   }
 
   #showResult(): void {

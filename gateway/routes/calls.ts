@@ -67,12 +67,13 @@ export const callOutputRoute = jsonRoute({
     z.strictObject({ source: z.literal('nothing').describe('It was not started, or has not told of itself yet') }),
   ]),
   handle: async ({ params, query: { source, from }, access, services }) => {
-    const call = await requireCall(services, access, params);
     if (source === 'agent') {
-      const { chatId, key } = call;
+      const { chatId, key } = params;
+      await requireChat(services, access, chatId);
       const asked = { key, ...(from !== undefined && { fromByte: from }) };
       return { source: 'agent' as const, ...(await services.chats.output(chatId, asked)) };
     }
+    const call = await requireCall(services, access, params);
     if (from !== undefined) throw new Refusal('bad_request', 'from is for source=agent', 'from');
     if (call.result !== undefined) return { source: 'result' as const, ...call.result };
     const tails = await services.tails.read(params.chatId, call.turn);
