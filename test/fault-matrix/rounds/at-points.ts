@@ -5,6 +5,7 @@ import { waitUntil } from '../../fixtures/wait-until.ts';
 import type { PlanKind } from '../plans.ts';
 import { backgroundPlan, signalPlan } from '../plans.ts';
 import type { Chat } from '../chat.ts';
+import { saysNothingRan } from '../evidence.ts';
 import type { FaultName } from '../faults.ts';
 import { lookAt, makeFault, openChat, underTurns } from './fault-round.ts';
 import type { FaultRound, FaultRoundPlan } from './fault-round.ts';
@@ -12,6 +13,8 @@ import { TRUTH_POINTS } from './settles.ts';
 
 const KINDS: readonly PlanKind[] = ['plain', 'slow', 'interrupted', 'held', 'refused', 'terminated', 'interrupted'];
 const REACHED_MS_MAX = 150_000;
+const BEGUN_MS_MAX = 30_000;
+const START_TRIES_MAX = 5;
 
 const POINTS = (Object.keys(FAULT_POINTS) as FaultPoint[]).filter((point) => !TRUTH_POINTS.includes(point));
 
@@ -24,16 +27,11 @@ export function atPoints(faults: readonly FaultName[] = []): FaultRoundPlan {
 async function dieAt(round: FaultRound, points: readonly FaultPoint[], faults: readonly FaultName[]): Promise<void> {
   const { stage, tally } = round;
   stage.arms.arm(points);
-  const signalled = points.includes('signal-before-report') ? signalOnce(round) : Promise.resolve();
   try {
     await underTurns(round, KINDS, async () => {
-      for (const fault of faults) await makeFault(round, fault);
-      await waitUntil('somebody has died at each armed point', () => stage.arms.waiting().length === 0, {
-        deadlineMs: REACHED_MS_MAX,
-        describe: () => ({ waiting: stage.arms.waiting() }),
-      });
+      const signalled = points.includes('signal-before-report') ? signalOnce(round) : undefined;
+      await Promise.all([signalled, makeFaults(round, faults).then(() => allAreReached(round))]);
     });
-    await signalled;
   } finally {
     const waiting = stage.arms.waiting();
     for (const point of points) if (!waiting.includes(point)) tally.reached(point);
@@ -41,21 +39,47 @@ async function dieAt(round: FaultRound, points: readonly FaultPoint[], faults: r
   }
 }
 
+async function makeFaults(round: FaultRound, faults: readonly FaultName[]): Promise<void> {
+  for (const fault of faults) await makeFault(round, fault);
+}
+
+async function allAreReached({ stage }: FaultRound): Promise<void> {
+  await waitUntil('somebody has died at each armed point', () => stage.arms.waiting().length === 0, {
+    deadlineMs: REACHED_MS_MAX,
+    describe: () => ({ waiting: stage.arms.waiting() }),
+  });
+}
+
 /** One chat with a background process, which is sent a signal by its handle. */
 async function signalOnce(round: FaultRound): Promise<void> {
   const chat = await openChat(round);
-  const plan = backgroundPlan(chat.context);
-  const { turn } = await chat.run(plan);
-  const [label = ''] = plan.calls.map((call) => call.label);
-  await waitUntil(`${label} has begun`, () => chat.stage.readRunLog().includes(`begin ${label}`), {
-    deadlineMs: 30_000,
-  });
-  await chat.run(signalPlan(chat.context, await handleOf(chat, turn)));
+  const handle = await startInBackground(chat);
+  if (handle !== undefined) await chat.run(signalPlan(chat.context, handle));
   await lookAt(round, [chat]);
 }
 
-async function handleOf(chat: Chat, turn: number): Promise<string> {
-  const [call] = await chat.stage.store.listCalls({ chatId: chat.chatId, turn });
-  if (call?.handle === undefined) throw new Error(`a background call has no handle: ${JSON.stringify(call)}`);
-  return call.handle;
+/**
+ * Its handle; undefined when its turn is wedged, which the look at the chat tells. A call whose agent could not be asked
+ * in time never runs (E10), and is asked for again by another turn, as a person would.
+ */
+async function startInBackground(chat: Chat): Promise<string | undefined> {
+  const { stage, chatId } = chat;
+  for (let tries = 1; tries <= START_TRIES_MAX; tries++) {
+    const plan = backgroundPlan(chat.context);
+    const { turn, wedged } = await chat.run(plan);
+    if (wedged !== undefined) return undefined;
+    const [call] = await stage.store.listCalls({ chatId, turn });
+    if (call !== undefined && saysNothingRan(call)) continue;
+    if (call?.handle === undefined) {
+      const end = await stage.store.findTurn({ chatId, turn });
+      throw new Error(`a background call has no handle: ${JSON.stringify({ call, end })}`);
+    }
+    const [label = ''] = plan.calls.map((planned) => planned.label);
+    await waitUntil(`${label} has begun`, () => stage.readRunLog().includes(`begin ${label}`), {
+      deadlineMs: BEGUN_MS_MAX,
+      describe: () => ({ call }),
+    });
+    return call.handle;
+  }
+  throw new Error(`${START_TRIES_MAX} turns could not dispatch a background command`);
 }
