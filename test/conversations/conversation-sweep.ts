@@ -9,6 +9,7 @@ import { Conversation } from './conversation.ts';
 import type { ACTS_COUNT } from './conversation.ts';
 import { killAtRandom } from './kills.ts';
 import { ConversationProvider } from './provider.ts';
+import { Replays } from './replays.ts';
 import { gatherSeen } from './seen.ts';
 
 export interface ConversationSweepOptions {
@@ -34,11 +35,18 @@ export interface FoundViolation extends Violation {
   readonly events: readonly string[];
 }
 
+interface Lane {
+  readonly stage: Stage;
+  readonly provider: ConversationProvider;
+  readonly replays: Replays;
+}
+
 /** Of each kind, side by side. */
 const WORKERS = { short: 1, full: 2 } as const;
 const EVENTS_SHOWN = 400;
 const EVENT_CHARACTERS = 300;
 const PROGRESS_EACH = 20;
+const REPLAYED_TOGETHER = 20;
 
 export class ConversationSweep {
   readonly violations: FoundViolation[] = [];
@@ -100,37 +108,53 @@ export class ConversationSweep {
     const { count, minutes, only, sideBySide } = this.#options;
     const endMs = minutes === undefined ? Infinity : performance.now() + minutes * 60_000;
     const numbers = only ?? Array.from({ length: count }, (_, index) => index + 1);
+    const replays = new Replays(stage);
     let next = 0;
     const lanes = Array.from({ length: Math.min(sideBySide, numbers.length) }, async () => {
       for (;;) {
         const number = numbers[next++];
         if (number === undefined || performance.now() > endMs) return;
-        await this.#runOne(stage, provider, number);
+        await this.#runOne({ stage, provider, replays }, number);
       }
     });
     await Promise.all(lanes);
+    await this.#replay(replays);
   }
 
-  async #runOne(stage: Stage, provider: ConversationProvider, number: number): Promise<void> {
+  async #runOne({ stage, provider, replays }: Lane, number: number): Promise<void> {
     const { seed, size, onProgress } = this.#options;
     const conversation = new Conversation(stage, provider, { number, seed, size });
-    const found = await runAndCheck(conversation);
+    this.#tell(conversation, await runAndCheck(conversation));
     this.conversations += 1;
-    if (found.length > 0) {
-      const { acts, transcript } = conversation;
-      const events = transcript.events
-        .map((event) => JSON.stringify(event).slice(0, EVENT_CHARACTERS))
-        .slice(-EVENTS_SHOWN);
-      this.violations.push(...found.map((violation) => ({ seed, conversation: number, ...violation, acts, events })));
-      onProgress?.(`conversation ${number}: ${found.map(({ checker, text }) => `${checker}: ${text}`).join('; ')}`);
-    }
     provider.forget(
       conversation.name,
       conversation.accepted.map(({ text }) => text),
     );
+    await replays.add(conversation);
+    if (replays.waiting >= REPLAYED_TOGETHER) await this.#replay(replays);
     if (this.conversations % PROGRESS_EACH === 0) {
       onProgress?.(`${this.conversations} conversations, ${this.kills} kills, ${this.violations.length} violations`);
     }
+  }
+
+  async #replay(replays: Replays): Promise<void> {
+    for (const { conversation, texts } of await replays.replay()) {
+      this.#tell(
+        conversation,
+        texts.map((text) => ({ checker: 'replays', text })),
+      );
+    }
+  }
+
+  #tell(conversation: Conversation, found: readonly Violation[]): void {
+    if (found.length === 0) return;
+    const { seed, onProgress } = this.#options;
+    const { acts, transcript, number } = conversation;
+    const events = transcript.events
+      .map((event) => JSON.stringify(event).slice(0, EVENT_CHARACTERS))
+      .slice(-EVENTS_SHOWN);
+    this.violations.push(...found.map((violation) => ({ seed, conversation: number, ...violation, acts, events })));
+    onProgress?.(`conversation ${number}: ${found.map(({ checker, text }) => `${checker}: ${text}`).join('; ')}`);
   }
 }
 

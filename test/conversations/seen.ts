@@ -56,5 +56,6 @@ async function viewWhenIdle({ chats, chatId }: Conversation): Promise<ChatView |
   return view;
 }
 
-const IDLE_MS_MAX = 60_000;
+/** Far past every time-out that kills may cost, as in conversation.ts: a late answer is no wrong one. */
+const IDLE_MS_MAX = 180_000;
 const LOOK_MS = 200;

@@ -204,6 +204,11 @@ export class Stage {
     await this.#areUp(this.#slots);
   }
 
+  /** The workflow code that its turn workers run. */
+  get workflowBundle(): { readonly codePath: string } {
+    return { codePath: this.#bundle };
+  }
+
   readRunLog(): string[] {
     return readFileSync(this.runLog, 'utf8').split('\n');
   }

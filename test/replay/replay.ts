@@ -3,6 +3,7 @@ import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temp
 import { historyFromJson } from './history-json.ts';
 import { workflowIdOf } from './recorded-history.ts';
 import type { RecordedHistory } from './recorded-history.ts';
+import type { History } from './history-json.ts';
 
 // Replays that fail are what some tests are about; each is told as a warning, by either half of the SDK.
 const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
@@ -19,12 +20,20 @@ export async function replay(
     workflowId: workflowIdOf(history),
     history: historyFromJson({ events: history.events }),
   }));
+  const ends = await replayAll(workflowBundle, asked);
+  const names = histories.map(({ generation, kind, part }) => `${generation}/${kind}.${part}`);
+  return Object.fromEntries(names.map((name, index) => [name, ends[index]]));
+}
+
+/** Why each did not replay, in their order; undefined for one that did. */
+export async function replayAll(
+  workflowBundle: WorkflowBundle,
+  asked: readonly { readonly workflowId: string; readonly history: History }[],
+): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = [];
   for await (const { error } of Worker.runReplayHistories({ workflowBundle }, asked)) {
     ends.push(error === undefined ? undefined : `${error.name}: ${error.message}`);
   }
-  if (ends.length !== histories.length)
-    throw new Error(`${ends.length} of ${histories.length} histories were replayed`);
-  const names = histories.map(({ generation, kind, part }) => `${generation}/${kind}.${part}`);
-  return Object.fromEntries(names.map((name, index) => [name, ends[index]]));
+  if (ends.length !== asked.length) throw new Error(`${ends.length} of ${asked.length} histories were replayed`);
+  return ends;
 }
