@@ -38,6 +38,7 @@ import type { FollowOptions } from './follow-chat.ts';
 import type { ChatFrame, Store, StoredCall } from './open-store.ts';
 import { readOutput } from './read-output.ts';
 import type { OutputRequest, ReadOutput } from './read-output.ts';
+import { whenReady } from './when-ready.ts';
 
 /** A workflow that closes while it is asked, such as one of an archived chat, is started again. */
 const TRIES_MAX = 5;
@@ -104,7 +105,8 @@ export class ChatClient {
     const handle = this.#options.client.workflow.getHandle(chatWorkflowId(chatId));
     try {
       for (let tries = 1; ; tries += 1) {
-        const view = await handle.query<ChatView | ChatWithoutView>(CHAT_QUERY);
+        const look = () => handle.query<ChatView | ChatWithoutView>(CHAT_QUERY);
+        const view = await whenReady(handle.workflowId, look);
         if (typeof view !== 'string') return view;
         if (view === 'unknown') throw new Refusal('unknown_chat', `the store has no chat ${chatId}`, 'chatId');
         if (tries >= VIEWS_MAX) throw new CodedError('too_busy', `chat ${chatId} is being opened`);
@@ -141,13 +143,15 @@ export class ChatClient {
   }
 
   async #ask<Answer>(chatId: ChatId, update: string, request: object, create?: NewChat): Promise<Answer> {
-    const { client } = this.#options;
+    const { workflow } = this.#options.client;
+    const askOnce = () =>
+      workflow.executeUpdateWithStart<Chat, Answer, [object]>(update, {
+        args: [request],
+        startWorkflowOperation: this.#startOperation(chatId, create),
+      });
     for (let tries = 1; ; tries += 1) {
       try {
-        return await client.workflow.executeUpdateWithStart<Chat, Answer, [object]>(update, {
-          args: [request],
-          startWorkflowOperation: this.#startOperation(chatId, create),
-        });
+        return await whenReady(chatWorkflowId(chatId), askOnce);
       } catch (error) {
         const read = readChatError(error, chatId);
         // Its store went back to before the chat was made: the next run makes it anew.

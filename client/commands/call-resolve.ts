@@ -11,6 +11,7 @@ import { withoutNextStep } from '../chat-errors.ts';
 import { openStageFolder } from '../dev/stage-folder.ts';
 import type { StoredCall } from '../open-store.ts';
 import { plainLine } from '../watch/plain-text.ts';
+import { whenReady } from '../when-ready.ts';
 
 interface ResolveFlags {
   readonly chat?: string;
@@ -85,10 +86,12 @@ function readRequest(key: string, flags: ResolveFlags): ResolveCallRequest {
 async function ask(client: Client, call: StoredCall, request: ResolveCallRequest): Promise<ResolveCallAnswer> {
   const { chatId, key, turn, status } = call;
   for (const workflowId of [settleWorkflowId(chatId, key), turnWorkflowId(chatId, turn)]) {
+    const handle = client.workflow.getHandle(workflowId);
+    const args: [ResolveCallRequest] = [request];
     try {
-      return await client.workflow
-        .getHandle(workflowId)
-        .executeUpdate<ResolveCallAnswer, [ResolveCallRequest]>(RESOLVE_CALL_UPDATE, { args: [request] });
+      return await whenReady(workflowId, () =>
+        handle.executeUpdate<ResolveCallAnswer, [ResolveCallRequest]>(RESOLVE_CALL_UPDATE, { args }),
+      );
     } catch (error) {
       // Closed, or never there: nobody waits for the call in that workflow.
       if (!(error instanceof Error) || error.name !== 'WorkflowNotFoundError') throw refusalOf(error);

@@ -4,14 +4,16 @@ import { CodedError } from '../../contract/failures.ts';
 import { INTERRUPT_UPDATE, turnWorkflowId } from '../../contract/names.ts';
 import type { InterruptAnswer, InterruptRequest } from '../../contract/operator.ts';
 import { operatorName } from '../calls/operator-name.ts';
+import { isNotReady } from '../when-ready.ts';
 import type { ChatTurn } from './latest-turn.ts';
 
 /** A turn worker that is there answers in milliseconds; a dead one's task needs its own time-outs first. */
 const ANSWER_MS_MAX = 5000;
 
 /**
- * By the update, which answers once the turn has taken it. With no turn worker there is nobody to take it, and it would
- * be forgotten: then by a cancel of the workflow, which Temporal keeps and the turn reads as the same request.
+ * By the update, which answers once the turn has taken it. With no turn worker, or one whose tasks fail, there is nobody
+ * to take it, and it would be forgotten: then by a cancel of the workflow, which Temporal keeps and the turn reads as the
+ * same request.
  */
 export async function interruptTurn(client: Client, { chatId, turn }: ChatTurn): Promise<'taken' | 'kept'> {
   const handle = client.workflow.getHandle(turnWorkflowId(chatId, turn));
@@ -23,7 +25,7 @@ export async function interruptTurn(client: Client, { chatId, turn }: ChatTurn):
     return 'taken';
   } catch (error) {
     if (isNamed(error, 'WorkflowNotFoundError')) throw gone({ chatId, turn });
-    if (!isNamed(error, 'WorkflowUpdateRPCTimeoutOrCancelledError')) throw error;
+    if (!isNamed(error, 'WorkflowUpdateRPCTimeoutOrCancelledError') && !isNotReady(error)) throw error;
   }
   try {
     await handle.cancel();

@@ -126,15 +126,15 @@ export class ConversationSweep {
     const conversation = new Conversation(stage, provider, { number, seed, size });
     this.#tell(conversation, await runAndCheck(conversation));
     this.conversations += 1;
+    if (this.conversations % PROGRESS_EACH === 0) {
+      onProgress?.(`${this.conversations} conversations, ${this.kills} kills, ${this.violations.length} violations`);
+    }
     provider.forget(
       conversation.name,
       conversation.accepted.map(({ text }) => text),
     );
     await replays.add(conversation);
     if (replays.waiting >= REPLAYED_TOGETHER) await this.#replay(replays);
-    if (this.conversations % PROGRESS_EACH === 0) {
-      onProgress?.(`${this.conversations} conversations, ${this.kills} kills, ${this.violations.length} violations`);
-    }
   }
 
   async #replay(replays: Replays): Promise<void> {

@@ -18,6 +18,12 @@ export interface Scheduled {
   readonly atMs: number;
 }
 
+/** Attempts up to the one that answered, and why the one before it ended. */
+export interface Generated {
+  readonly attempts: number;
+  readonly lastFailure: string | undefined;
+}
+
 type WorkflowResult = Pick<TurnResult, 'state' | 'error'>;
 
 export interface TurnHistory {
@@ -29,7 +35,8 @@ export interface TurnHistory {
   readonly recorded: ReadonlyMap<string, readonly RecordedWrite[]>;
   /** Why workflow tasks failed; a time-out is none. */
   readonly failedTasks: readonly string[];
-  readonly attemptsOfGenerate: readonly number[];
+  /** Of the model's steps that were answered. */
+  readonly generated: readonly Generated[];
   readonly ending: string | undefined;
   /** What the workflow returned. */
   readonly result: WorkflowResult | undefined;
@@ -44,8 +51,8 @@ export async function readTurnHistory(handle: TurnHandle): Promise<TurnHistory> 
   const returned = new Map<string, CallOutcome>();
   const recorded = new Map<string, RecordedWrite[]>();
   const failedTasks: string[] = [];
-  const attemptsOfGenerate: number[] = [];
-  const attempts = new Map<string, number>();
+  const generated: Generated[] = [];
+  const attempts = new Map<string, Generated>();
   for (const event of events) {
     const eventId = Number(event.eventId);
     const asked = event.activityTaskScheduledEventAttributes;
@@ -56,12 +63,19 @@ export async function readTurnHistory(handle: TurnHandle): Promise<TurnHistory> 
       if (CALLS.includes(asked.activityType?.name ?? '')) scheduled.set(id, [...(scheduled.get(id) ?? []), found]);
     }
     const start = event.activityTaskStartedEventAttributes;
-    if (start) attempts.set(String(start.scheduledEventId), start.attempt ?? 1);
+    if (start) {
+      const { attempt, lastFailure } = start;
+      attempts.set(String(start.scheduledEventId), {
+        attempts: attempt ?? 1,
+        lastFailure: lastFailure?.message ?? undefined,
+      });
+    }
     const done = event.activityTaskCompletedEventAttributes;
     const of = done ? types.get(String(done.scheduledEventId)) : undefined;
     if (done && of !== undefined) {
       if (CALLS.includes(of.type)) returned.set(of.id, decode(done.result) as CallOutcome);
-      if (of.type === 'generateStep') attemptsOfGenerate.push(attempts.get(String(done.scheduledEventId)) ?? 1);
+      const taken = attempts.get(String(done.scheduledEventId));
+      if (of.type === 'generateStep' && taken !== undefined) generated.push(taken);
     }
     const write = readWrite(event);
     if (write !== undefined) recorded.set(write.key, [...(recorded.get(write.key) ?? []), write]);
@@ -75,7 +89,7 @@ export async function readTurnHistory(handle: TurnHandle): Promise<TurnHistory> 
     returned,
     recorded,
     failedTasks,
-    attemptsOfGenerate,
+    generated,
     ending: last === undefined ? undefined : endingOf(last),
     result: result ? (decode(result) as WorkflowResult) : undefined,
   };

@@ -12,6 +12,8 @@ import { disposeStage, Stage } from '../fault-matrix/stage.ts';
 const DEPLOYS = 3;
 /** The turns take about as long as two commands, one after the other, of 35 s in the mean. */
 const TURN_MS_MEAN = 70_000;
+/** Nobody dies here, so only a machine that stands still for long could miss it, or a task that a deploy has lost. */
+const TIMINGS = { heartbeatTimeoutMs: 20_000 };
 
 export interface RollingRestartOptions {
   readonly turns: number;
@@ -35,6 +37,8 @@ export interface RollingRestart {
     readonly turnsInError: number;
     /** Of generateStep: attempts that a deploy has cost. */
     readonly attemptsSpent: number;
+    /** The last failure of each step that was asked for again. */
+    readonly spentBy: readonly string[];
     readonly violations: number;
   };
   readonly violations: readonly Violation[];
@@ -58,7 +62,7 @@ export class RollingRestartDrill {
     this.#stage = stage;
     try {
       const names = Array.from({ length: turns }, (_, index) => `r${index + 1}`);
-      const chats = await Promise.all(names.map((name) => Chat.open(stage, name, this.#random)));
+      const chats = await Promise.all(names.map((name) => Chat.open(stage, name, this.#random, TIMINGS)));
       const running = Promise.all(chats.map((chat) => chat.run(rollingPlan(chat.context, this.#options.scale))));
       const restarts = await this.#deploy(stage);
       const evidence = await Promise.all((await running).map(gather));
@@ -92,7 +96,7 @@ export class RollingRestartDrill {
 
 function judge(evidence: readonly Evidence[], restarts: number): RollingRestart {
   const violations = evidence.flatMap(checkTurn);
-  const attempts = evidence.flatMap(({ history }) => history.attemptsOfGenerate);
+  const spent = evidence.flatMap(({ history }) => history.generated).filter(({ attempts }) => attempts > 1);
   const count = (name: string): number => violations.filter(({ checker }) => checker === name).length;
   return {
     violations,
@@ -103,7 +107,8 @@ function judge(evidence: readonly Evidence[], restarts: number): RollingRestart 
       doubleRuns: count('oneRun'),
       lost: count('resultKept') + count('oneResult'),
       turnsInError: evidence.filter(({ end }) => end.state !== 'completed').length,
-      attemptsSpent: attempts.reduce((sum, attempt) => sum + attempt - 1, 0),
+      attemptsSpent: spent.reduce((sum, { attempts }) => sum + attempts - 1, 0),
+      spentBy: spent.map(({ lastFailure }) => lastFailure ?? 'no reason known'),
       violations: violations.length,
     },
   };

@@ -13,7 +13,14 @@ test(
     onTestFinished(() => drill.dispose());
     const { summary, violations } = await drill.run();
     expect(violations, `seed ${seed}`).toEqual([]);
-    expect(summary).toMatchObject({ restarts: 6, doubleRuns: 0, lost: 0, turnsInError: 0, attemptsSpent: 0 });
+    expect(summary).toMatchObject({
+      restarts: 6,
+      doubleRuns: 0,
+      lost: 0,
+      turnsInError: 0,
+      attemptsSpent: 0,
+      spentBy: [],
+    });
   },
   TIMEOUT_MS,
 );
