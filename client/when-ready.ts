@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../contract/failures.ts';
 
 /** Several tries of a task, with the server's growing pauses between them. */
-const READY_MS_MAX = 30_000;
+const READY_MS_MAX = 60_000;
 const AGAIN_MS = 500;
 
-/** Asks until the workflow gets on. Throws `too_busy` when it still doesn't after 30 s. */
+/** Asks until the workflow gets on. Throws `too_busy` when it still doesn't after a minute. */
 export async function whenReady<Answer>(workflowId: string, ask: () => Promise<Answer>): Promise<Answer> {
   const endMs = performance.now() + READY_MS_MAX;
   for (;;) {

@@ -62,8 +62,12 @@ export const PROCESS_WAIT_SECONDS_MAX = 5;
 /** Processes in one answer of `process_list`. */
 export const PROCESS_LIST_ENTRIES_MAX = 50;
 
-/** What a workflow waits for after the death of its worker within a task; the default is 10 s (temporal-live.md A9). */
-export const WORKFLOW_TASK_TIMEOUT_MS = 3 * SECOND;
+/**
+ * What a workflow waits for after the death of its worker within a task: the server's default, said here because it must
+ * not be lower. A live worker that waits for a local activity while its task times out goes on in the next task with
+ * what it did in the lost one, and the history of that doesn't replay (decision 0019).
+ */
+export const WORKFLOW_TASK_TIMEOUT_MS = 10 * SECOND;
 /** Staleness window of an execute attempt: how soon a dead worker is noticed. */
 export const HEARTBEAT_TIMEOUT_MS_DEFAULT = 10 * SECOND;
 /**

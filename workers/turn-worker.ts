@@ -4,6 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { resolveModel } from '../activities/model/resolve-model.ts';
 import { createTurnActivities } from '../activities/turn-activities.ts';
 import { VERSIONED_WORKER_FLAG } from '../contract/deployment.ts';
+import { CHAT_WORKFLOW_TYPE } from '../contract/names.ts';
 import { openStore } from '../store/open-store.ts';
 import { connectWorker, loadConnection } from '../tools/temporal/connection.ts';
 import { readTurnWorkerConfiguration } from './configuration.ts';
@@ -49,6 +50,9 @@ async function turnWorker(stopping: AbortSignal): Promise<void> {
       ...('webhook' in configuration && { webhook: configuration.webhook }),
     }),
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+    // A chat is its rows: one that doesn't replay closes, and whoever asks next, or the sweep, starts it anew from them. A
+    // turn waits in such a case, since a worker with the right code may come.
+    workflowFailureErrorTypes: { '*': [], [CHAT_WORKFLOW_TYPE]: ['NondeterminismError'] },
     ...(await workflowsOf(configuration)),
   });
   stopping.throwIfAborted();

@@ -27,6 +27,7 @@ import {
 import { controlTaskQueue, executeTaskQueue } from '../contract/names.ts';
 import type { TurnTimings } from '../contract/turn.ts';
 import { toSafeText } from '../contract/well-formed.ts';
+import { oneByOne } from './one-by-one.ts';
 
 /** One write to the store; a worker that hangs in it is noticed after this. */
 const STORE_WRITE_MS_MAX = 10_000;
@@ -86,10 +87,10 @@ const STORE_OPTIONS = {
   cancellationType: 'TRY_CANCEL',
 } as const;
 
-export const storeActivities = proxyLocalActivities<Omit<StoreActivities, 'recordResult'>>(STORE_OPTIONS);
+export const storeActivities = oneByOne(proxyLocalActivities<Omit<StoreActivities, 'recordResult'>>(STORE_OPTIONS));
 
 /** What a chat does in the store, likewise. */
-export const chatActivities = proxyLocalActivities<ChatActivities>(STORE_OPTIONS);
+export const chatActivities = oneByOne(proxyLocalActivities<ChatActivities>(STORE_OPTIONS));
 
 /** Looks until the turn has ended; an attempt that is lost is noticed by its heartbeat. */
 export const turnEndActivities = proxyActivities<Pick<ChatWatchActivities, 'awaitTurnEnd'>>({
@@ -104,7 +105,8 @@ export function recordResultActivity(
   key: ExecutionKey,
   { status }: CallOutcome,
 ): Pick<StoreActivities, 'recordResult'> {
-  return proxyLocalActivities({ ...STORE_OPTIONS, summary: `${activityIdOf(key)} ${status}` });
+  const summary = `${activityIdOf(key)} ${status}`;
+  return oneByOne(proxyLocalActivities<Pick<StoreActivities, 'recordResult'>>({ ...STORE_OPTIONS, summary }));
 }
 
 export function generateStepActivity(

@@ -1,9 +1,7 @@
 /**
- * What came with one workflow task is a set, not a sequence: an update and a completion that is earlier in history are
- * given to the workflow in one order when they happen and in the other one in a replay (SDK 1.24, met by the random
- * conversations: the chat was wedged by a nondeterminism error). A handler files its request, which unblocks a waiting
- * condition at once; the completion needs some microtasks more, or fewer. So whoever decides between a request and
- * evidence must hear all of the set first.
+ * What comes with one workflow task is a set, not a sequence: an update is given to the workflow before a completion that
+ * is earlier in history. Its handler files a request, which unblocks a waiting condition at once; the completion needs
+ * some microtasks more, or fewer. So whoever decides between a request and evidence must hear all of the set first.
  */
 import { condition } from '@temporalio/workflow';
 

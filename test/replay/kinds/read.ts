@@ -1,6 +1,6 @@
 /** What a running command had printed, read for a person. */
+import { readPendingActivities } from '../../../client/watch/pending-activities.ts';
 import type { ReadOutputInput, ReadOutputResult } from '../../../contract/read-output.ts';
-import type { Handle } from '../../../contract/ids.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../../../contract/limits.ts';
 import { READ_OUTPUT_WORKFLOW_TYPE, TURN_TASK_QUEUE_DEFAULT } from '../../../contract/names.ts';
 import { countActivities, endOf } from '../recorded-history.ts';
@@ -15,9 +15,11 @@ export const read: Kind = {
     const { chatId } = turn;
     const target = (await system.store.findCall({ chatId, key }))?.target;
     if (target === undefined) throw new Error(`call ${key} runs without a target`);
+    const pending = readPendingActivities(await turn.handle.describe());
+    const handle = pending.find(({ activityId }) => activityId === key)?.heartbeat?.handle;
+    if (handle === undefined) throw new Error(`call ${key} runs without a handle`);
     const workflowId = 'recorded-read';
-    // The first process of its chat.
-    const args: [ReadOutputInput] = [{ chatId, key, target, handle: 'p1' as Handle }];
+    const args: [ReadOutputInput] = [{ chatId, key, target, handle }];
     const options = {
       taskQueue: TURN_TASK_QUEUE_DEFAULT,
       workflowId,

@@ -22,7 +22,9 @@ export const settled: Kind = {
     'the turn started a settle': attributesOf(turn, 'childWorkflowExecutionStarted').length === 1,
     'and ended before it': endOf(turn) === 'WORKFLOW_EXECUTION_COMPLETED',
     'the settle asked': countActivities(settle, 'cancelCall') >= 1,
-    'it stored what it found': attributesOf(settle, 'markerRecorded').length === 1,
+    'it stored what it found':
+      attributesOf(settle, 'markerRecorded').filter(({ markerName }) => markerName === 'core_local_activity').length ===
+      1,
     'it completed': endOf(settle) === 'WORKFLOW_EXECUTION_COMPLETED',
   }),
 };
