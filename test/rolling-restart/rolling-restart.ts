@@ -35,8 +35,10 @@ export interface RollingRestart {
     readonly doubleRuns: number;
     readonly lost: number;
     readonly turnsInError: number;
-    /** Of generateStep: attempts that a deploy has cost. */
+    /** Of generateStep: attempts that a deploy has cut off. */
     readonly attemptsSpent: number;
+    /** Of generateStep: attempts of which nobody heard, as where a task was in a poll that was closing (docs/temporal-facts.md). */
+    readonly attemptsLost: number;
     /** The last failure of each step that was asked for again. */
     readonly spentBy: readonly string[];
     readonly violations: number;
@@ -97,6 +99,7 @@ export class RollingRestartDrill {
 function judge(evidence: readonly Evidence[], restarts: number): RollingRestart {
   const violations = evidence.flatMap(checkTurn);
   const spent = evidence.flatMap(({ history }) => history.generated).filter(({ attempts }) => attempts > 1);
+  const lost = spent.filter(({ lastFailure }) => /heartbeat timeout/i.test(lastFailure ?? ''));
   const count = (name: string): number => violations.filter(({ checker }) => checker === name).length;
   return {
     violations,
@@ -107,7 +110,8 @@ function judge(evidence: readonly Evidence[], restarts: number): RollingRestart 
       doubleRuns: count('oneRun'),
       lost: count('resultKept') + count('oneResult'),
       turnsInError: evidence.filter(({ end }) => end.state !== 'completed').length,
-      attemptsSpent: spent.reduce((sum, { attempts }) => sum + attempts - 1, 0),
+      attemptsSpent: spent.reduce((sum, { attempts }) => sum + attempts - 1, 0) - lost.length,
+      attemptsLost: lost.length,
       spentBy: spent.map(({ lastFailure }) => lastFailure ?? 'no reason known'),
       violations: violations.length,
     },
