@@ -79,6 +79,7 @@ export function agentContract(name: string, open: () => Promise<AgentUnderTest>)
       const foreign = { target, chatId: 'chat-3' as ChatId, handle: first.handle };
       await expect(client.output(foreign)).rejects.toMatchObject({ code: 'unknown_process' });
       await awaitEnd(client, target, '7-call');
+      await waitUntil('the other one has begun too', () => countRuns(folder, '7-call') > 1);
       expect(countRuns(folder, '7-call')).toBe(2);
     });
 
