@@ -4,11 +4,11 @@
  * doesn't replay and the run stands still (SDK 1.24, met by the random conversations: a kill's truth and the next
  * turn's claim). They are milliseconds each.
  */
-import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, patched } from '@temporalio/workflow';
 import { allHeard } from './all-heard.ts';
 
-/** By run id, since workflows of one worker may share a module: resolves when the last one that was asked for is over. */
-const tails = new Map<string, Promise<void>>();
+/** Resolves when the call that was asked for last is over. Each run has modules, and so this, of its own: the SDK's sandbox. */
+let last: Promise<void> | undefined;
 
 /** The same activities; each call waits for the one before it, and for all that follows from that one at once. */
 export function oneByOne<Activities extends object>(activities: Activities): Activities {
@@ -23,16 +23,15 @@ export function oneByOne<Activities extends object>(activities: Activities): Act
 }
 
 async function inTurn<Value>(run: () => Promise<Value>): Promise<Value> {
-  const { runId } = workflowInfo();
-  const before = tails.get(runId);
+  const before = last;
   const over = Promise.withResolvers<void>();
-  tails.set(runId, over.promise);
+  last = over.promise;
   if (before !== undefined) await before;
   try {
     return await run();
   } finally {
     void CancellationScope.nonCancellable(allHeard).then(() => {
-      if (tails.get(runId) === over.promise) tails.delete(runId);
+      if (last === over.promise) last = undefined;
       over.resolve();
     });
   }
