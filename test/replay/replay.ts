@@ -1,9 +1,9 @@
 /** Replays recorded histories against a bundle of workflow code, by the SDK's own replayer: no server, no activities. */
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import { historyFromJson } from './history-json.ts';
+import type { History } from './history-json.ts';
 import { workflowIdOf } from './recorded-history.ts';
 import type { RecordedHistory } from './recorded-history.ts';
-import type { History } from './history-json.ts';
 
 // Replays that fail are what some tests are about; each is told as a warning, by either half of the SDK.
 const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });

@@ -1,8 +1,9 @@
 /** The danger: a chat whose history doesn't replay on the code that runs now, which Temporal tries again for ever. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { countRuns, logged } from '../../fixtures/agent-process.ts';
+import { writeChangedBundle } from '../../fixtures/changed-bundle.ts';
 import { WholeChat } from '../../fixtures/whole-chat.ts';
 import { commands, DONE, Whole } from '../../fixtures/whole-turn.ts';
 
@@ -19,10 +20,8 @@ test('R26: a chat whose history does not replay begins anew from its rows: its t
   const { runId } = (await chat.handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
   await whole.worker('turn-worker').kill();
 
-  const bundle = join(folder.root, 'another-bundle.js');
-  const parts = readFileSync(inject('workflowBundlePath'), 'utf8').split("'all-is-heard-first'");
-  expect(parts).toHaveLength(2);
-  writeFileSync(bundle, parts.join("'all-is-heard-otherwise'"));
+  const change = { from: "'all-is-heard-first'", to: "'all-is-heard-otherwise'" };
+  const bundle = writeChangedBundle(folder.root, change);
   await whole.startTurnWorker({ LATCHKEY_WORKFLOW_BUNDLE: bundle });
   expect(await chat.send('m3')).toEqual({ isNew: true, waiting: 2 });
   writeFileSync(go, '');

@@ -1,9 +1,8 @@
 /** The danger: a chat whose task has failed several times, to which the server lets nobody speak for the time being. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isNotReady } from '../../../client/when-ready.ts';
 import { CHAT_LOOK_SIGNAL, CHAT_QUERY } from '../../../contract/names.ts';
+import { writeChangedBundle } from '../../fixtures/changed-bundle.ts';
 import { WholeChat } from '../../fixtures/whole-chat.ts';
 import { Whole } from '../../fixtures/whole-turn.ts';
 
@@ -16,10 +15,8 @@ test('R26: a message to and a look at a chat whose task fails again and again wa
   await chat.send('m1');
   await chat.idle(1);
   await whole.worker('turn-worker').kill();
-  const bundle = join(whole.folder.root, 'broken-bundle.js');
-  const parts = readFileSync(inject('workflowBundlePath'), 'utf8').split("'all-is-heard-first'");
-  expect(parts).toHaveLength(2);
-  writeFileSync(bundle, parts.join("(() => { throw new Error('broken') })()"));
+  const change = { from: "'all-is-heard-first'", to: "(() => { throw new Error('broken') })()" };
+  const bundle = writeChangedBundle(whole.folder.root, change);
   const broken = await whole.startTurnWorker({ LATCHKEY_WORKFLOW_BUNDLE: bundle });
   await chat.handle.signal(CHAT_LOOK_SIGNAL);
   await chat.until('its task has failed several times', async () => {
